@@ -1,0 +1,10 @@
+// What each binding file adds to the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace gapless {
+
+void bind_errors(nanobind::module_& m);
+
+}  // namespace gapless
