@@ -35,12 +35,12 @@ constexpr std::int64_t kNoTime = INT64_MIN;
 // or mapped range; oom: the rounded request; snapshot: active bytes.
 struct Events {
   std::vector<Action> action;
-  std::vector<Address> address;        // oom: the device's free bytes; snapshot: 0
+  std::vector<Address> address;  // oom: the device's free bytes; snapshot: 0
   std::vector<Bytes> size;
-  std::vector<std::int64_t> time_us;   // since the epoch; kNoTime when not recorded
-  std::vector<std::uint32_t> stack;    // index into Stacks; kNoStack when not recorded
-  std::vector<std::uint16_t> stream;   // index into Snapshot::streams
-  std::vector<std::uint16_t> pool;     // index into Snapshot::pools; kUnknownPool when not recorded
+  std::vector<std::int64_t> time_us;  // since the epoch; kNoTime when not recorded
+  std::vector<std::uint32_t> stack;   // index into Stacks; kNoStack when not recorded
+  std::vector<std::uint16_t> stream;  // index into Snapshot::streams
+  std::vector<std::uint16_t> pool;    // index into Snapshot::pools; kUnknownPool when not recorded
 
   std::size_t count() const { return action.size(); }
 };
