@@ -14,8 +14,8 @@ struct Frame {
   std::int32_t line;       // 0 when unknown
 };
 
-// Stack i has frames[begin[i]] .. frames[begin[i + 1] - 1] (indices into `frames`). Invariant: begin.size() == count
-// + 1.
+// Stack i is frame_of[begin[i]] .. frame_of[begin[i + 1] - 1], indices into `frames`.
+// Invariant: begin.size() == count() + 1.
 struct Stacks {
   std::vector<std::string> strings;
   std::vector<Frame> frames;

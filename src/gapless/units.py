@@ -25,7 +25,8 @@ def parse_bytes(text: str) -> int:
     match = _SIZE.fullmatch(text)
     if not match:
         raise InputError(f"{text!r} is not a size", hint="write it like 24GiB, 512MiB or a number of bytes")
-    return int(float(match[1]) * _FACTORS[match[2].lower()]) if "." in match[1] else int(match[1]) * _FACTORS[match[2].lower()]
+    number, factor = match[1], _FACTORS[match[2].lower()]
+    return int(float(number) * factor) if "." in number else int(number) * factor
 
 
 def format_bytes(count: int) -> str:
