@@ -1,0 +1,1 @@
+"""Speed against peers, in one run: `make bench`."""
