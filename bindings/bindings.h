@@ -5,6 +5,7 @@
 
 namespace gapless {
 
+void bind_allocator(nanobind::module_& m);
 void bind_errors(nanobind::module_& m);
 
 }  // namespace gapless
