@@ -10,7 +10,7 @@ BIN := .venv/bin
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench fuzz build lint format wheel clean ready-to-run ready-to-test
+.PHONY: help demo test bench fuzz build lint format stub wheel clean ready-to-run ready-to-test
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || cat Makefile
@@ -34,6 +34,9 @@ lint: ready-to-test ## ruff, mypy, clang-format: report only
 
 format: ready-to-test ## ruff and clang-format: rewrite files
 	@scripts/lint.sh format
+
+stub: ready-to-test ## Write _core.pyi anew, after a change of bindings/
+	@scripts/stub.sh
 
 wheel: ready-to-test ## Build a wheel into dist/ and try it where no compiler is
 	@$(BIN)/python scripts/check_wheel.py
