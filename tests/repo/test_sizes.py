@@ -5,7 +5,6 @@ Hard limits hold for all but a list of exceptions that may only shrink; soft lim
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -14,12 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.repo.functions import cpp_functions, python_functions
-from tests.repo.tree import read, tracked_files
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from tests.repo.tree import read, read_toml, tracked_files
 
 
 @dataclass(frozen=True)
@@ -98,7 +92,7 @@ def sizes() -> list[Size]:
 
 @pytest.fixture(scope="module")
 def exceptions() -> list[dict[str, str | int]]:
-    return tomllib.loads(read(Path("tests/repo/size_exceptions.toml"))).get("exception", [])
+    return read_toml(Path("tests/repo/size_exceptions.toml")).get("exception", [])
 
 
 def test_hard_limits_hold_for_all(sizes: list[Size], exceptions: list[dict[str, str | int]]) -> None:

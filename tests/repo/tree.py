@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -18,3 +25,8 @@ def tracked_files() -> list[Path]:
 def read(path: Path) -> str:
     """Text of a file named relative to the root."""
     return (ROOT / path).read_text(encoding="utf-8")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Contents of a TOML file named relative to the root."""
+    return tomllib.loads(read(path))
