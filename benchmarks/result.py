@@ -37,3 +37,7 @@ class Result:
     def reached(self) -> bool:
         """Whether the target is met."""
         return self.ours <= self.target if self.ratio is None else self.ratio >= self.target
+
+
+class Unavailable(Exception):  # noqa: N818  not a failure of the benchmark
+    """What a benchmark compares with is not on this machine; the text says what and how to get it."""
