@@ -135,9 +135,10 @@ void bind_allocator(nb::module_& m) {
            [](AllocatorOnCard& self, BlockIndex block, StreamIndex s) { self.allocator.record_stream(block, s); })
       .def("set_events_pending", [](AllocatorOnCard& self, bool pending) { self.allocator.set_events_ready(!pending); })
       .def("set_capturing", [](AllocatorOnCard& self, bool on) { self.allocator.set_capturing(on); })
-      .def("empty_cache", [](AllocatorOnCard& self) { self.allocator.empty_cache(); })
+      .def("empty_cache", [](AllocatorOnCard& self) { return self.allocator.empty_cache(); })
       .def("pool_create", pool(&CachingAllocator::create_pool))
-      .def("pool_begin", pool(&CachingAllocator::begin_scope))
+      .def("pool_begin", [](AllocatorOnCard& self,
+                            std::uint64_t id) { return self.allocator.begin_scope(self.allocator.owner({0, id})); })
       .def("pool_end", pool(&CachingAllocator::end_scope))
       .def("pool_release", pool(&CachingAllocator::release_pool))
       .def("pool_empty_cache", pool(&CachingAllocator::empty_pool))

@@ -8,17 +8,19 @@
 // equal decisions. Where PyTorch itself runs into undefined behaviour the allocator says so (undefined()) and what
 // follows means nothing.
 //
-// Sources: malloc.cpp (serve, free), lanes.cpp (free blocks, creation order), release.cpp (giving back), expandable.cpp
+// Sources: malloc.cpp, free.cpp, lanes.cpp (free blocks, creation order), release.cpp (giving back), expandable.cpp
 // (mapping), private_pools.cpp (scopes).
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "allocator/block_table.h"
+#include "allocator/flat_hash_order.h"
 #include "allocator/pools.h"
 #include "allocator/release_rules.h"
 #include "allocator/settings.h"
@@ -56,7 +58,8 @@ struct Request {
   Bytes size;           // rounded
   Bytes segment_bytes;  // asked from the device on a miss
   std::uint32_t lane;
-  bool scoped;  // made inside an allocation scope
+  bool captured;    // no release_all: a capture is under way
+  bool expandable;  // expandable segments are on for it
 };
 
 // What a full release does to frees that wait for other streams: it may reorder or remove them (a recording knows
@@ -78,7 +81,7 @@ class CachingAllocator {
   Placement malloc_in(Bytes requested, StreamIndex stream, OwnerIndex owner);  // in a stated pool
   void free(BlockIndex block);
   void record_stream(BlockIndex block, StreamIndex stream);
-  void empty_cache();
+  bool empty_cache();  // false where PyTorch stops with an internal assertion
   void configure(const AllocatorSettings& settings);
   void set_memory_fraction(double fraction);  // in [0, 1]
   void set_limit(std::optional<Bytes> bytes) { limit_ = bytes; }
@@ -92,7 +95,7 @@ class CachingAllocator {
   // ---- private pools and allocation scopes; false where PyTorch stops with an internal assertion
   OwnerIndex owner(std::pair<std::uint64_t, std::uint64_t> id);  // its row, made on first use
   bool create_pool(OwnerIndex owner);
-  bool begin_scope(OwnerIndex owner);
+  bool begin_scope(OwnerIndex owner, StreamIndex stream = 0);
   bool end_scope(OwnerIndex owner);
   bool release_pool(OwnerIndex owner);
   bool empty_pool(OwnerIndex owner);
@@ -119,6 +122,13 @@ class CachingAllocator {
   std::vector<BlockIndex> adopt_segment(const StartSegment& segment, const std::vector<StartBlock>& blocks);
   void set_stream_handle(StreamIndex stream,
                          std::uint64_t handle);  // before its first use; equal to the index if unset
+
+  // ---- what a recording knows better; not logged, not counted
+  // Gives each creation number up to rank.size() the number rank[number - 1]: the order of segments at the start.
+  void renumber(const std::vector<std::uint32_t>& rank);
+  std::uint32_t last_order() const { return last_order_; }
+  // Moves an allocation to where it was recorded; false when no free block of its lane holds that place.
+  bool move(BlockIndex& block, Address address);
 
   // ---- what can be seen
   const BlockRow& block(BlockIndex block) const { return blocks_[block]; }
@@ -155,8 +165,10 @@ class CachingAllocator {
   };
 
   // malloc.cpp
-  Placement serve(Bytes requested, StreamIndex stream, OwnerIndex owner, bool scoped);
-  BlockIndex search(std::uint32_t lane, Bytes size);
+  Placement serve(Bytes requested, StreamIndex stream, OwnerIndex owner, bool captured);
+  BlockIndex rescue(Request& request);
+  bool is_rejected(const Request& request) const;
+  BlockIndex search(std::uint32_t lane, Bytes size, bool expandable);
   const FreeEntry* least_growable(const Lane& lane, const FreeEntry* found) const;
   const FreeEntry* first_ordinary(const Lane& lane, const FreeEntry* found) const;
   BlockIndex ask_device(const Request& request, bool is_retry);
@@ -164,20 +176,23 @@ class CachingAllocator {
   Placement hand_out(BlockIndex found, const Request& request);
   bool splits(const Request& request, Bytes rest) const;
   BlockIndex split(BlockIndex whole, const Request& request);
+
+  // free.cpp
   void free_block(BlockIndex block);
   Bytes merge(BlockIndex into, BlockIndex neighbour);
   void poll_events();
+  void queue_events(BlockIndex block, const std::vector<StreamIndex>& streams);
+  void queue_captured_frees();
   void drain_queue(StreamQueue& queue);
 
   // release.cpp
   bool gc_armed() const { return limit_.has_value() && settings_.garbage_collection_threshold > 0; }
   void collect_garbage();
   bool release_available(const Request& request);
-  bool release_all(bool scoped);
+  void release_all();
   void synchronize(OwnerIndex only, bool all);
   void release_pool_blocks(std::uint32_t pool);
   void release_segment(BlockIndex block);
-  void release_freeable_pools(OwnerIndex only, bool all);
 
   // expandable.cpp
   BlockIndex grow(const Request& request);
@@ -189,8 +204,11 @@ class CachingAllocator {
 
   // private_pools.cpp
   BlockIndex search_overflow(Request& request);
-  std::vector<OwnerIndex> freeable_owners() const;
-  void forget_pool(OwnerIndex owner);
+  bool is_captured(bool scoped) const;
+  const Scope* scope_for(StreamIndex stream) const;
+  void release_freeable_pools();
+  bool release_private_pool(OwnerIndex owner);
+  bool holds_blocks(const PoolOwner& owner) const;
 
   // lanes.cpp
   std::uint32_t lane_of(std::uint32_t pool, StreamIndex stream);
@@ -219,14 +237,18 @@ class CachingAllocator {
   std::vector<Lane> lanes_;
   std::unordered_map<std::uint64_t, std::uint32_t> lane_by_key_;  // pool << 32 | stream
   std::vector<Pool> pools_;
-  std::vector<PoolOwner> owners_;   // [0] is the default
-  std::vector<OwnerIndex> scopes_;  // open ones, outermost first
+  std::vector<PoolOwner> owners_;  // [0] is the default
+  std::map<std::pair<std::uint64_t, std::uint64_t>, OwnerIndex> owner_by_id_;
+  std::vector<Scope> scopes_;  // open ones, outermost first
+  FlatHashOrder freeable_, use_on_oom_;
   std::vector<Reservation> reservations_;
   std::unordered_map<StreamIndex, std::uint64_t> handles_;
   std::uint32_t last_order_ = 0;
 
   std::vector<StreamQueue> queues_;  // frees that wait for side streams, in order of a stream's first use
   std::unordered_map<BlockIndex, std::vector<StreamIndex>> uses_;
+  std::unordered_map<BlockIndex, std::vector<StreamIndex>> capture_uses_;  // those recorded during a capture
+  std::vector<BlockIndex> captured_frees_;  // freed during a capture: they get their events after it
   std::vector<BlockIndex> deferred_;
   SynchronizeHook* hook_ = nullptr;
 

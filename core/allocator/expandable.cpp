@@ -129,7 +129,8 @@ void CachingAllocator::unmap_block(BlockIndex block) {
   Lane& lane = lanes_[row.lane];
   const Pool& pool = pools_[lane.pool];
   device_.unmap(start, size);
-  if (pool.owner != kDefaultOwner) --owners_[pool.owner].device_allocations;
+  // PyTorch counts allocations up and unmapped runs down; a count below zero stops it in the middle of the release.
+  if (pool.owner != kDefaultOwner && --owners_[pool.owner].device_allocations < 0) undefined_ = true;
   erase_free(block);
   keep_edge(block, start - row.address, true);
   keep_edge(block, row.address + row.size - end, false);

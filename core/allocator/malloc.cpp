@@ -1,4 +1,4 @@
-// One malloc and one free: search, split, merge, and the order in which a failing request is rescued.
+// One malloc: search, split, and the order in which a failing request is rescued.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@ namespace gapless {
 
 CachingAllocator::CachingAllocator(Release release, Device& device)
     : rules_(ReleaseRules::of(release)), device_(device) {
-  owner({0, 0});
+  owners_[owner({0, 0})].exists = true;
 }
 
 void CachingAllocator::configure(const AllocatorSettings& settings) { settings_ = settings; }
@@ -24,44 +24,62 @@ void CachingAllocator::set_memory_fraction(double fraction) {
 }
 
 Placement CachingAllocator::malloc(Bytes requested, StreamIndex stream) {
-  if (scopes_.empty()) return serve(requested, stream, kDefaultOwner, false);
-  return serve(requested, stream, rules_.innermost_scope_wins ? scopes_.back() : scopes_.front(), true);
+  const Scope* scope = scope_for(stream);
+  return serve(requested, stream, scope == nullptr ? kDefaultOwner : scope->owner, is_captured(false));
 }
 
 Placement CachingAllocator::malloc_in(Bytes requested, StreamIndex stream, OwnerIndex owner) {
-  return serve(requested, stream, owner, owner != kDefaultOwner);
+  owners_[owner].exists = true;
+  return serve(requested, stream, owner, is_captured(owner != kDefaultOwner));
 }
 
-Placement CachingAllocator::serve(Bytes requested, StreamIndex stream, OwnerIndex owner, bool scoped) {
+Placement CachingAllocator::serve(Bytes requested, StreamIndex stream, OwnerIndex owner, bool captured) {
   GAPLESS_CHECK(requested > 0 && requested < kMaxRequest);
   failed_ = false;
-  if (!queues_.empty() && !capturing_ && !(scoped && rules_.scope_defers_events)) poll_events();
+  if (!captured) poll_events();
+  if (!owners_[owner].exists) return {kNoBlock, Outcome::kFailed};
   const Bytes size = block_size(requested, settings_, rules_);
   const std::uint32_t pool = size <= kSmallRequest ? owners_[owner].small : owners_[owner].large;
-  Request request{requested, size, segment_size(size, settings_), lane_of(pool, stream), scoped};
-
-  BlockIndex found = search(request.lane, size);
-  if (found == kNoBlock) {
-    if (gc_armed()) collect_garbage();
-    const bool may_reject = rules_.has_preemptive_rejection && settings_.throw_on_cudamalloc_oom;
-    if (may_reject) {
-      const double allowed = settings_.per_process_memory_fraction * static_cast<double>(device_.total_bytes());
-      const bool within_limit = !limit_ || total_ + request.segment_bytes <= *limit_;
-      if (within_limit && total_ + request.segment_bytes > static_cast<Bytes>(allowed)) {
-        ++statistics_.num_oom_rejections;
-        return {kNoBlock, Outcome::kRejected};
-      }
-    }
-    found = ask_device(request, false);
+  Request request{.requested = requested,
+                  .size = size,
+                  .segment_bytes = segment_size(size, settings_),
+                  .lane = lane_of(pool, stream),
+                  .captured = captured,
+                  .expandable = settings_.expandable_segments};
+  const BlockIndex found = search(request.lane, size, request.expandable);
+  if (found != kNoBlock) return hand_out(found, request);
+  if (gc_armed()) collect_garbage();
+  if (is_rejected(request)) {
+    ++statistics_.num_oom_rejections;
+    return {kNoBlock, Outcome::kRejected};
   }
+  const BlockIndex made = rescue(request);
+  if (failed_) return {kNoBlock, Outcome::kFailed};
+  return made == kNoBlock ? fail(request) : hand_out(made, request);
+}
+
+// Nothing cached serves: the device, then what can be given back, then the device again.
+BlockIndex CachingAllocator::rescue(Request& request) {
+  BlockIndex found = ask_device(request, false);
   if (found == kNoBlock && rules_.overflow_pools == OverflowPools::kBeforeReleasing) found = search_overflow(request);
-  if (found == kNoBlock && release_available(request)) found = ask_device(request, false);
-  if (found == kNoBlock && !failed_ && release_all(scoped)) found = ask_device(request, true);
+  if (found == kNoBlock && !failed_ && release_available(request)) found = ask_device(request, false);
+  if (found == kNoBlock && !failed_ && !request.captured) {
+    release_all();
+    if (!failed_) found = ask_device(request, true);
+  }
   if (found == kNoBlock && !failed_ && rules_.overflow_pools == OverflowPools::kLastResort) {
     found = search_overflow(request);
   }
-  if (failed_) return {kNoBlock, Outcome::kFailed};
-  return found == kNoBlock ? fail(request) : hand_out(found, request);
+  return found;
+}
+
+// throw_on_cudamalloc_oom: refused before anything is tried, when the configured fraction would be exceeded.
+bool CachingAllocator::is_rejected(const Request& request) const {
+  if (!rules_.has_preemptive_rejection || !settings_.throw_on_cudamalloc_oom) return false;
+  const Bytes wanted = total_ + request.segment_bytes;
+  if (limit_ && wanted > *limit_) return false;  // fails by the limit, with the usual rescue
+  const double allowed = settings_.per_process_memory_fraction * static_cast<double>(device_.total_bytes());
+  return wanted > static_cast<Bytes>(allowed);
 }
 
 Placement CachingAllocator::fail(const Request& request) {
@@ -71,12 +89,12 @@ Placement CachingAllocator::fail(const Request& request) {
 }
 
 // Best fit within the lane, and the rules that refuse the one candidate.
-BlockIndex CachingAllocator::search(std::uint32_t lane_index, Bytes size) {
+BlockIndex CachingAllocator::search(std::uint32_t lane_index, Bytes size, bool expandable) {
   Lane& lane = lanes_[lane_index];
   if (gc_armed()) ++pools_[lane.pool].searches;
   const FreeEntry* found = lane.free.first_at_least(size);
   if (found != nullptr && blocks_[found->block].is_expandable()) {
-    found = settings_.expandable_segments ? least_growable(lane, found) : first_ordinary(lane, found);
+    found = expandable ? least_growable(lane, found) : first_ordinary(lane, found);
   }
   if (found == nullptr) return kNoBlock;
   const bool oversize_request = size >= settings_.max_split_size;
@@ -113,7 +131,7 @@ BlockIndex CachingAllocator::ask_device(const Request& request, bool is_retry) {
   const Lane& lane = lanes_[request.lane];
   const Pool& pool = pools_[lane.pool];
   PoolOwner& owner = owners_[pool.owner];
-  if (settings_.expandable_segments && (pool.owner == kDefaultOwner || rules_.private_pools_expandable)) {
+  if (request.expandable && (pool.owner == kDefaultOwner || rules_.private_pools_expandable)) {
     const BlockIndex grown = grow(request);
     if (grown != kNoBlock && pool.owner != kDefaultOwner) ++owner.device_allocations;
     return grown;
@@ -139,7 +157,7 @@ BlockIndex CachingAllocator::ask_device(const Request& request, bool is_retry) {
 bool CachingAllocator::splits(const Request& request, Bytes rest) const {
   const Pool& pool = pools_[lanes_[request.lane].pool];
   if (owners_[pool.owner].no_split) return false;
-  if (pool.is_small || settings_.expandable_segments) return rest >= kMinBlock;
+  if (pool.is_small || request.expandable) return rest >= kMinBlock;
   return request.size < settings_.max_split_size && rest > kSmallRequest;
 }
 
@@ -190,119 +208,6 @@ Placement CachingAllocator::hand_out(BlockIndex found, const Request& request) {
   statistics_.requested_bytes.increase(is_small, static_cast<std::int64_t>(request.requested));
   if (row.size >= settings_.max_split_size) statistics_.oversize_allocations.increase(1);
   return {found, Outcome::kServed};
-}
-
-void CachingAllocator::free(BlockIndex block) {
-  free_deferred(block);
-  deferred_.pop_back();
-  BlockRow& row = blocks_[block];
-  row.events = 0;
-  if (!row.has_uses) {
-    free_block(block);
-    return;
-  }
-  row.has_uses = false;
-  for (const StreamIndex stream : uses_[block]) {
-    ++row.events;
-    auto queue = std::find_if(queues_.begin(), queues_.end(), [stream](auto& q) { return q.stream == stream; });
-    if (queue == queues_.end()) queue = queues_.insert(queue, StreamQueue{stream, {}});
-    queue->waiting.push_back(block);
-  }
-  uses_.erase(block);
-}
-
-void CachingAllocator::free_deferred(BlockIndex block) {
-  BlockRow& row = blocks_[block];
-  GAPLESS_CHECK(row.allocated);
-  row.allocated = false;
-  row.events = 1;
-  deferred_.push_back(block);
-  const bool is_small = pool_of(row).is_small;
-  log(Action::kFreeRequested, row.address, row.requested, lanes_[row.lane]);
-  statistics_.allocation.decrease(is_small, 1);
-  statistics_.allocated_bytes.decrease(is_small, static_cast<std::int64_t>(row.size));
-  if (row.size >= settings_.max_split_size) statistics_.oversize_allocations.decrease(1);
-}
-
-void CachingAllocator::complete(BlockIndex block) {
-  const auto found = std::find(deferred_.begin(), deferred_.end(), block);
-  GAPLESS_CHECK(found != deferred_.end());
-  deferred_.erase(found);
-  blocks_[block].events = 0;
-  free_block(block);
-}
-
-void CachingAllocator::record_stream(BlockIndex block, StreamIndex stream) {
-  if (stream == stream_of(block)) return;
-  std::vector<StreamIndex>& uses = uses_[block];
-  if (std::find(uses.begin(), uses.end(), stream) == uses.end()) uses.push_back(stream);
-  blocks_[block].has_uses = true;
-}
-
-void CachingAllocator::free_block(BlockIndex block) {
-  const bool is_small = pool_of(blocks_[block]).is_small;
-  const auto size = static_cast<std::int64_t>(blocks_[block].size);
-  const auto requested = static_cast<std::int64_t>(blocks_[block].requested);
-  log(Action::kFreeCompleted, blocks_[block].address, blocks_[block].requested, lanes_[blocks_[block].lane]);
-  std::int64_t split_count = 0;
-  std::int64_t split_bytes = 0;
-  for (const BlockIndex neighbour : {blocks_[block].prev, blocks_[block].next}) {
-    const Bytes merged = merge(block, neighbour);
-    split_count -= merged > 0 ? 1 : 0;
-    split_bytes -= static_cast<std::int64_t>(merged);
-  }
-  insert_free(block);
-  const BlockRow& row = blocks_[block];
-  if (row.is_split()) {
-    split_count += 1;
-    split_bytes += static_cast<std::int64_t>(row.size);
-  }
-  if (!row.is_expandable()) {
-    statistics_.inactive_split.change(is_small, split_count);
-    statistics_.inactive_split_bytes.change(is_small, split_bytes);
-  }
-  statistics_.active.decrease(is_small, 1);
-  statistics_.active_bytes.decrease(is_small, size);
-  statistics_.requested_bytes.decrease(is_small, requested);
-}
-
-// `into` takes over its neighbour when both are free and both have memory, or both have none. Returns the bytes gained.
-Bytes CachingAllocator::merge(BlockIndex into, BlockIndex neighbour) {
-  if (neighbour == kNoBlock) return 0;
-  BlockRow& target = blocks_[into];
-  const BlockRow& source = blocks_[neighbour];
-  if (!source.is_free() || source.mapped != target.mapped) return 0;
-  if (source.mapped) {
-    erase_free(neighbour);
-  } else {
-    lanes_[source.lane].unmapped.erase(source.address);
-  }
-  if (target.prev == neighbour) {
-    target.address = source.address;
-    target.prev = source.prev;
-    if (target.prev != kNoBlock) blocks_[target.prev].next = into;
-  } else {
-    target.next = source.next;
-    if (target.next != kNoBlock) blocks_[target.next].prev = into;
-  }
-  const Bytes gained = source.size;
-  target.size += gained;
-  blocks_.remove(neighbour);
-  return gained;
-}
-
-void CachingAllocator::drain_queue(StreamQueue& queue) {
-  while (!queue.waiting.empty()) {
-    const BlockIndex block = queue.waiting.front();
-    queue.waiting.pop_front();
-    if (--blocks_[block].events == 0) free_block(block);
-  }
-}
-
-void CachingAllocator::poll_events() {
-  if (!events_ready_) return;
-  for (StreamQueue& queue : queues_) drain_queue(queue);
-  queues_.clear();
 }
 
 }  // namespace gapless

@@ -37,12 +37,19 @@ struct Pool {
 struct PoolOwner {
   std::pair<std::uint64_t, std::uint64_t> id{0, 0};
   std::uint32_t small = 0, large = 0;   // its pools
-  std::int64_t use_count = 0;           // open scopes, and handles that keep it
+  std::int64_t use_count = 0;           // open scopes, and handles that keep it; at 0 it is freeable
   std::int64_t device_allocations = 0;  // segments it holds, as PyTorch counts them
-  bool exists = true;                   // false once it is gone; the row stays
-  bool is_freeable = false;             // unused: its whole segments go at the next full release
-  bool use_on_oom = false;
-  bool no_split = false;
+  bool exists = false;                  // between its creation and the release of its last segment
+  bool no_split = false;                // blocks are handed out whole
+
+  std::uint64_t hash() const { return id.first != 0 ? id.first : id.second; }
+  bool is_freeable() const { return exists && use_count == 0; }
+};
+
+// Between its begin and end, requests go to `owner`'s pools.
+struct Scope {
+  OwnerIndex owner = kDefaultOwner;
+  StreamIndex stream = 0;  // the only one concerned, up to 2.2
 };
 
 }  // namespace gapless

@@ -103,6 +103,7 @@ bool CachingAllocator::release_available(const Request& request) {
 // Waits for every side stream and frees what waited.
 void CachingAllocator::synchronize(OwnerIndex only, bool all) {
   ++statistics_.num_sync_all_streams;
+  queue_captured_frees();
   const auto concerned = [&](BlockIndex block) { return all || pool_of(blocks_[block]).owner == only; };
   for (StreamQueue& queue : queues_) {
     std::deque<BlockIndex> left;
@@ -135,29 +136,24 @@ void CachingAllocator::release_pool_blocks(std::uint32_t pool) {
   for (const BlockIndex block : expandable) unmap_block(block);
 }
 
-void CachingAllocator::release_freeable_pools(OwnerIndex only, bool all) {
-  for (const OwnerIndex owner : freeable_owners()) {
-    if (!all && owner != only) continue;
-    if (!all) synchronize(owner, false);
-    release_pool_blocks(owners_[owner].small);
-    release_pool_blocks(owners_[owner].large);
-    if (owners_[owner].device_allocations == 0) forget_pool(owner);
-  }
-}
-
-bool CachingAllocator::release_all(bool scoped) {
-  if (capturing_ || (scoped && rules_.scoped_release != ScopedRelease::kReleases)) return false;
+void CachingAllocator::release_all() {
   synchronize(kDefaultOwner, true);
   release_pool_blocks(owners_[kDefaultOwner].large);
   release_pool_blocks(owners_[kDefaultOwner].small);
-  release_freeable_pools(kDefaultOwner, true);
-  return true;
+  release_freeable_pools();
 }
 
-void CachingAllocator::empty_cache() {
-  const bool scoped = !scopes_.empty();
-  if (scoped && rules_.scoped_release == ScopedRelease::kAsserts) return;
-  if (!release_all(scoped)) release_freeable_pools(kDefaultOwner, true);
+bool CachingAllocator::empty_cache() {
+  if (!is_captured(false)) {
+    release_all();
+    return true;
+  }
+  if (rules_.captured_release_asserts) {
+    ++statistics_.num_sync_all_streams;
+    return false;
+  }
+  release_freeable_pools();
+  return true;
 }
 
 }  // namespace gapless

@@ -8,11 +8,14 @@ ReleaseRules ReleaseRules::of(Release release) {
   };
   ReleaseRules rules;
   rules.single_division_is_unrounded = !since(4);
+  rules.scope_is_of_one_stream = !since(3);
+  rules.capture_uses_need_no_event = since(4);
+  rules.overflow_ignores_expandable = since(10);
   rules.private_pools_expandable = since(5);
   rules.release_skips_expandable = since(5);
   if (since(8)) {
     rules.overflow_pools = OverflowPools::kLastResort;
-    rules.scoped_release = ScopedRelease::kSkips;
+    rules.captured_release_asserts = false;
   }
   rules.innermost_scope_wins = since(10);
   rules.full_fraction_is_no_limit = since(10);
@@ -24,8 +27,7 @@ ReleaseRules ReleaseRules::of(Release release) {
   if (since(13)) {
     rules.tie_break = TieBreak::kSegmentNumber;
     rules.limit_is_rounded = true;
-    rules.scope_defers_events = false;
-    rules.scoped_release = ScopedRelease::kReleases;
+    rules.scope_is_capture = false;
   }
   return rules;
 }

@@ -1,0 +1,153 @@
+// One free: the block joins its free neighbours, at once or when the streams that use it are done.
+#include <algorithm>
+#include <utility>
+
+#include "allocator/caching_allocator.h"
+#include "base/check.h"
+
+namespace gapless {
+
+void CachingAllocator::free(BlockIndex block) {
+  free_deferred(block);
+  deferred_.pop_back();
+  BlockRow& row = blocks_[block];
+  row.events = 0;
+  if (!row.has_uses) {
+    free_block(block);
+    return;
+  }
+  if (is_captured(false)) {
+    captured_frees_.push_back(block);
+    return;
+  }
+  const std::vector<StreamIndex> streams = std::move(uses_[block]);
+  uses_.erase(block);
+  queue_events(block, streams);
+}
+
+void CachingAllocator::queue_events(BlockIndex block, const std::vector<StreamIndex>& streams) {
+  blocks_[block].has_uses = false;
+  for (const StreamIndex stream : streams) {
+    ++blocks_[block].events;
+    auto queue = std::find_if(queues_.begin(), queues_.end(), [stream](auto& q) { return q.stream == stream; });
+    if (queue == queues_.end()) queue = queues_.insert(queue, StreamQueue{stream, {}});
+    queue->waiting.push_back(block);
+  }
+}
+
+// After a capture, what was freed during it waits for its side streams; where only the capture used them, for nothing.
+void CachingAllocator::queue_captured_frees() {
+  const std::vector<BlockIndex> freed = std::move(captured_frees_);
+  captured_frees_.clear();
+  for (const BlockIndex block : freed) {
+    std::vector<StreamIndex> streams = std::move(uses_[block]);
+    uses_.erase(block);
+    if (const auto captured = capture_uses_.find(block);
+        rules_.capture_uses_need_no_event && captured != capture_uses_.end()) {
+      std::erase_if(streams, [&](StreamIndex stream) {
+        return std::find(captured->second.begin(), captured->second.end(), stream) != captured->second.end();
+      });
+      capture_uses_.erase(captured);
+    }
+    queue_events(block, streams);
+    if (streams.empty()) free_block(block);
+  }
+}
+
+void CachingAllocator::free_deferred(BlockIndex block) {
+  BlockRow& row = blocks_[block];
+  GAPLESS_CHECK(row.allocated);
+  row.allocated = false;
+  row.events = 1;
+  deferred_.push_back(block);
+  const bool is_small = pool_of(row).is_small;
+  log(Action::kFreeRequested, row.address, row.requested, lanes_[row.lane]);
+  statistics_.allocation.decrease(is_small, 1);
+  statistics_.allocated_bytes.decrease(is_small, static_cast<std::int64_t>(row.size));
+  if (row.size >= settings_.max_split_size) statistics_.oversize_allocations.decrease(1);
+}
+
+void CachingAllocator::complete(BlockIndex block) {
+  const auto found = std::find(deferred_.begin(), deferred_.end(), block);
+  GAPLESS_CHECK(found != deferred_.end());
+  deferred_.erase(found);
+  blocks_[block].events = 0;
+  free_block(block);
+}
+
+void CachingAllocator::record_stream(BlockIndex block, StreamIndex stream) {
+  if (stream == stream_of(block)) return;
+  std::vector<StreamIndex>& uses = uses_[block];
+  if (std::find(uses.begin(), uses.end(), stream) == uses.end()) uses.push_back(stream);
+  if (is_captured(false)) capture_uses_[block].push_back(stream);
+  blocks_[block].has_uses = true;
+}
+
+void CachingAllocator::free_block(BlockIndex block) {
+  const bool is_small = pool_of(blocks_[block]).is_small;
+  const auto size = static_cast<std::int64_t>(blocks_[block].size);
+  const auto requested = static_cast<std::int64_t>(blocks_[block].requested);
+  log(Action::kFreeCompleted, blocks_[block].address, blocks_[block].requested, lanes_[blocks_[block].lane]);
+  std::int64_t split_count = 0;
+  std::int64_t split_bytes = 0;
+  for (const BlockIndex neighbour : {blocks_[block].prev, blocks_[block].next}) {
+    const Bytes merged = merge(block, neighbour);
+    split_count -= merged > 0 ? 1 : 0;
+    split_bytes -= static_cast<std::int64_t>(merged);
+  }
+  insert_free(block);
+  const BlockRow& row = blocks_[block];
+  if (row.is_split()) {
+    split_count += 1;
+    split_bytes += static_cast<std::int64_t>(row.size);
+  }
+  if (!row.is_expandable()) {
+    statistics_.inactive_split.change(is_small, split_count);
+    statistics_.inactive_split_bytes.change(is_small, split_bytes);
+  }
+  statistics_.active.decrease(is_small, 1);
+  statistics_.active_bytes.decrease(is_small, size);
+  statistics_.requested_bytes.decrease(is_small, requested);
+}
+
+// `into` takes over its neighbour when both are free and both have memory, or both have none. Returns the bytes gained.
+Bytes CachingAllocator::merge(BlockIndex into, BlockIndex neighbour) {
+  if (neighbour == kNoBlock) return 0;
+  BlockRow& target = blocks_[into];
+  const BlockRow& source = blocks_[neighbour];
+  if (!source.is_free() || source.mapped != target.mapped) return 0;
+  if (source.mapped) {
+    erase_free(neighbour);
+  } else {
+    lanes_[source.lane].unmapped.erase(source.address);
+  }
+  if (target.prev == neighbour) {
+    target.address = source.address;
+    target.prev = source.prev;
+    if (target.prev != kNoBlock) blocks_[target.prev].next = into;
+  } else {
+    target.next = source.next;
+    if (target.next != kNoBlock) blocks_[target.next].prev = into;
+  }
+  const Bytes gained = source.size;
+  target.size += gained;
+  blocks_.remove(neighbour);
+  return gained;
+}
+
+void CachingAllocator::drain_queue(StreamQueue& queue) {
+  while (!queue.waiting.empty()) {
+    const BlockIndex block = queue.waiting.front();
+    queue.waiting.pop_front();
+    if (--blocks_[block].events == 0) free_block(block);
+  }
+}
+
+void CachingAllocator::poll_events() {
+  if (!captured_frees_.empty()) queue_captured_frees();
+  if (queues_.empty() || !events_ready_) return;
+  for (StreamQueue& queue : queues_) drain_queue(queue);
+  queues_.clear();
+}
+
+}  // namespace gapless

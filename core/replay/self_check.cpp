@@ -1,0 +1,254 @@
+#include "replay/self_check.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "base/check.h"
+#include "replay/recorded_device.h"
+#include "replay/start.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::uint64_t kMaxCorrections = 1000;  // more and the recording is another allocator's
+constexpr int kMaxRestarts = 2000;
+
+const char* const kNames[kActionCount] = {"alloc",        "free_requested", "free_completed", "segment_alloc",
+                                          "segment_free", "segment_map",    "segment_unmap",  "oom",
+                                          "snapshot",     "annotate"};
+
+bool is_counted(Action action) {
+  return action != Action::kFreeRequested && action != Action::kOom && action != Action::kSnapshot &&
+         action != Action::kAnnotate;
+}
+
+std::string line_of(Action action, Address address, Bytes size) {
+  char text[96];
+  std::snprintf(text, sizeof text, "%s at 0x%llx of %llu bytes", kNames[static_cast<int>(action)],
+                static_cast<unsigned long long>(address), static_cast<unsigned long long>(size));
+  return text;
+}
+
+// A tie that the recording decides otherwise than the assumed creation order: `first` is older than `second`.
+struct TieOrder {
+  std::uint32_t first, second;
+};
+
+// One pass over the program.
+class Pass {
+ public:
+  Pass(const Trace& trace, const Program& program, const CheckOptions& options,
+       const std::vector<std::uint32_t>& start_rank)
+      : trace_(trace),
+        program_(program),
+        device_(trace, log_, options.total_bytes),
+        allocator_(options.release, device_),
+        block_of_(trace.allocations.count(), kNoBlock) {
+    introduce(trace, allocator_);
+    allocator_.configure(options.settings);
+    allocator_.set_limit(options.limit_bytes);
+    const std::vector<BlockIndex> start = adopt_start(trace, allocator_);
+    start_count_ = allocator_.last_order();
+    if (!start_rank.empty()) allocator_.renumber(start_rank);
+    std::copy(start.begin(), start.end(), block_of_.begin());
+    result_.block_bytes.assign(trace.allocations.count(), 0);
+    allocator_.set_log(&log_);
+    allocator_.set_synchronize_hook(&device_);
+    device_.set_blocks(&block_of_);
+  }
+
+  // Returns the tie that stops it, or nothing when it went to the end.
+  std::optional<TieOrder> run() {
+    for (std::size_t i = 0; i < program_.count() && !stopped_; ++i) {
+      log_.clear();
+      device_.expect(program_.event_begin[i], program_.event_end[i]);
+      const std::int64_t retries = allocator_.statistics().num_alloc_retries;
+      perform(i);
+      if (allocator_.statistics().num_alloc_retries > retries) {
+        result_.retry_events.push_back(program_.event_end[i] - 1);
+      }
+      if (const auto tie = compare(program_.allocation[i])) return tie;
+    }
+    return std::nullopt;
+  }
+
+  SelfCheck take_result() {
+    for (const Action action : trace_.events().action) result_.events_checked += is_counted(action) ? 1 : 0;
+    result_.retries = static_cast<std::uint64_t>(allocator_.statistics().num_alloc_retries);
+    return std::move(result_);
+  }
+  std::uint32_t start_count() const { return start_count_; }
+
+ private:
+  void perform(std::size_t i) {
+    const AllocationId id = program_.allocation[i];
+    switch (program_.call[i]) {
+      case Call::kMalloc:
+        return allocate(i, id);
+      case Call::kFree:
+        if (is_placed(id)) allocator_.free(block_of_[id]);
+        return;
+      case Call::kFreeDeferred:
+        if (is_placed(id)) allocator_.free_deferred(block_of_[id]);
+        return;
+      case Call::kComplete:
+        if (id < block_of_.size() && block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).is_pending()) {
+          allocator_.complete(block_of_[id]);
+        }
+        return;
+      case Call::kEmptyCache:
+        allocator_.empty_cache();
+        return;
+    }
+  }
+
+  bool is_placed(AllocationId id) const {
+    return block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).allocated;
+  }
+
+  void allocate(std::size_t i, AllocationId id) {
+    const std::size_t event = program_.event_end[i] - 1;
+    const Events& events = trace_.events();
+    if (events.size[event] == 0 || events.size[event] >= kMaxRequest) return;
+    const Placement placed =
+        allocator_.malloc_in(events.size[event], events.stream[event], trace_.pool_of_event[event]);
+    if (placed.outcome != Outcome::kServed) return;
+    if (id == kNoAllocation) {  // served here, refused there
+      allocator_.free(placed.block);
+      return;
+    }
+    block_of_[id] = placed.block;
+    result_.block_bytes[id] = allocator_.block(placed.block).size;
+  }
+
+  std::optional<TieOrder> compare(AllocationId id) {
+    const std::vector<std::size_t>& expected = device_.expected();
+    const Events& events = trace_.events();
+    for (std::size_t k = 0; k < std::max(expected.size(), log_.size()); ++k) {
+      const bool same = k < expected.size() && k < log_.size() && log_[k].action == events.action[expected[k]] &&
+                        log_[k].address == events.address[expected[k]] && log_[k].size == events.size[expected[k]] &&
+                        log_[k].stream == events.stream[expected[k]];
+      if (same) {
+        result_.events_matching += is_counted(log_[k].action) ? 1 : 0;
+        continue;
+      }
+      return differ(k, id);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<TieOrder> differ(std::size_t k, AllocationId id) {
+    const std::vector<std::size_t>& expected = device_.expected();
+    const Events& events = trace_.events();
+    const bool both = k < expected.size() && k < log_.size();
+    const bool is_placement = both && log_[k].action == Action::kAlloc &&
+                              events.action[expected[k]] == Action::kAlloc && id != kNoAllocation &&
+                              block_of_[id] != kNoBlock;
+    if (is_placement) {
+      if (const auto tie = tie_between(block_of_[id], events.address[expected[k]])) return tie;
+    }
+    note_difference(k);
+    if (!is_placement || !allocator_.move(block_of_[id], events.address[expected[k]]) ||
+        ++result_.corrections > kMaxCorrections) {
+      stopped_ = true;
+    }
+    return std::nullopt;
+  }
+
+  // Whether the recorded place starts a free block of the size that the model took, and both were there at the start.
+  std::optional<TieOrder> tie_between(BlockIndex taken, Address recorded) const {
+    const BlockRow& row = allocator_.block(taken);
+    const FreeIndex* free =
+        allocator_.free_blocks(allocator_.owner_of(taken), allocator_.is_small(taken), allocator_.stream_of(taken));
+    std::vector<FreeEntry> entries;
+    free->append_to(entries);
+    Bytes whole = row.size;  // of the block before it was split
+    if (row.next != kNoBlock && allocator_.block(row.next).is_free() && allocator_.block(row.next).mapped) {
+      whole += allocator_.block(row.next).size;
+    }
+    for (const FreeEntry& entry : entries) {
+      const bool candidate = entry.address == recorded && (entry.size == whole || entry.size == row.size);
+      if (candidate && entry.order != 0 && entry.order <= start_count_ && row.order != 0 && row.order <= start_count_ &&
+          entry.order != row.order) {
+        return TieOrder{entry.order, row.order};
+      }
+    }
+    return std::nullopt;
+  }
+
+  void note_difference(std::size_t k) {
+    if (result_.first_difference) return;
+    const std::vector<std::size_t>& expected = device_.expected();
+    const Events& events = trace_.events();
+    Difference difference;
+    difference.event = k < expected.size() ? expected[k] : expected.empty() ? 0 : expected.back() + 1;
+    difference.recorded =
+        k < expected.size() ? line_of(events.action[expected[k]], events.address[expected[k]], events.size[expected[k]])
+                            : "nothing";
+    difference.replayed = k < log_.size() ? line_of(log_[k].action, log_[k].address, log_[k].size) : "nothing";
+    result_.first_difference = std::move(difference);
+  }
+
+  const Trace& trace_;
+  const Program& program_;
+  std::vector<Decision> log_;
+  RecordedDevice device_;
+  CachingAllocator allocator_;
+  std::vector<BlockIndex> block_of_;
+  std::uint32_t start_count_ = 0;
+  bool stopped_ = false;
+  SelfCheck result_;
+};
+
+// The assumed creation order of what existed at the start: a list of numbers, oldest first.
+class StartOrder {
+ public:
+  void resize(std::uint32_t count) {
+    if (!oldest_first_.empty()) return;
+    oldest_first_.resize(count);
+    std::iota(oldest_first_.begin(), oldest_first_.end(), 1u);
+  }
+
+  // rank[n - 1] is the place of number n.
+  std::vector<std::uint32_t> rank() const {
+    std::vector<std::uint32_t> rank(oldest_first_.size());
+    for (std::uint32_t place = 0; place < oldest_first_.size(); ++place) rank[oldest_first_[place] - 1] = place + 1;
+    return rank;
+  }
+
+  // Moves the number at place `tie.first` in front of the one at place `tie.second`. Places count from 1.
+  void learn(const TieOrder& tie) {
+    const std::uint32_t moved = oldest_first_[tie.first - 1];
+    oldest_first_.erase(oldest_first_.begin() + (tie.first - 1));
+    oldest_first_.insert(oldest_first_.begin() + (tie.second - 1), moved);
+  }
+
+ private:
+  std::vector<std::uint32_t> oldest_first_;
+};
+
+}  // namespace
+
+SelfCheck self_check(const Trace& trace, const Program& program, const CheckOptions& options) {
+  StartOrder order;
+  std::vector<std::uint32_t> rank;
+  for (int restart = 0;; ++restart) {
+    Pass pass(trace, program, options, rank);
+    const std::optional<TieOrder> tie = pass.run();
+    if (!tie || restart == kMaxRestarts) {
+      SelfCheck result = pass.take_result();
+      result.tie_orders_learnt = static_cast<std::uint64_t>(restart);
+      return result;
+    }
+    order.resize(pass.start_count());
+    if (tie->first < tie->second) {  // already in that order: not a tie of creation
+      SelfCheck result = pass.take_result();
+      return result;
+    }
+    order.learn(*tie);
+    rank = order.rank();
+  }
+}
+
+}  // namespace gapless
