@@ -7,5 +7,6 @@ namespace gapless {
 
 void bind_allocator(nanobind::module_& m);
 void bind_errors(nanobind::module_& m);
+void bind_snapshot(nanobind::module_& m);
 
 }  // namespace gapless

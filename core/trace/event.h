@@ -30,6 +30,7 @@ constexpr int kActionCount = 10;
 constexpr std::uint32_t kNoStack = 0xFFFFFFFFu;
 constexpr std::uint16_t kUnknownPool = 0xFFFFu;
 constexpr std::int64_t kNoTime = INT64_MIN;
+constexpr std::uint32_t kNoText = 0xFFFFFFFFu;
 
 // The columns have equal length. Sizes by action: alloc, free_*: bytes requested, unrounded; segment_*: whole segment
 // or mapped range; oom: the rounded request; snapshot: active bytes.
@@ -37,10 +38,12 @@ struct Events {
   std::vector<Action> action;
   std::vector<Address> address;  // oom: the device's free bytes; snapshot: 0
   std::vector<Bytes> size;
-  std::vector<std::int64_t> time_us;  // since the epoch; kNoTime when not recorded
-  std::vector<std::uint32_t> stack;   // index into Stacks; kNoStack when not recorded
-  std::vector<std::uint16_t> stream;  // index into Snapshot::streams
-  std::vector<std::uint16_t> pool;    // index into Snapshot::pools; kUnknownPool when not recorded
+  std::vector<std::int64_t> time_us;           // since the epoch; kNoTime when not recorded
+  std::vector<std::uint32_t> stack;            // index into Stacks; kNoStack when not recorded
+  std::vector<std::uint16_t> stream;           // index into Snapshot::streams
+  std::vector<std::uint16_t> pool;             // index into Snapshot::pools; kUnknownPool when not recorded
+  std::vector<std::uint32_t> compile_context;  // index into Stacks::strings; kNoText when not recorded
+  std::vector<std::uint32_t> user_metadata;    // index into Stacks::strings; kNoText when not recorded
 
   std::size_t count() const { return action.size(); }
 };

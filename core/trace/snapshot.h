@@ -2,6 +2,7 @@
 // at the moment of the dump, and the settings in force. Readers make it; everything else only reads it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -59,6 +60,8 @@ struct Snapshot {
   std::vector<std::string> keys;          // dictionary keys seen, as "event.time_us": they tell the release
   std::string settings_json;              // allocator_settings as a JSON object; empty when absent
   std::string annotations_json;           // external_annotations as a JSON array; empty when absent
+  std::size_t trace_lists = 0;            // lists in device_traces, those without an event included
+  bool is_segment_list = false;           // the bare list that torch.cuda.memory_snapshot() returns
 };
 
 }  // namespace gapless

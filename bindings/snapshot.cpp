@@ -1,0 +1,189 @@
+// Snapshot and its columns in Python: read-only numpy views of the C++ vectors, which live as long as a view does.
+#include "trace/snapshot.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "snapshot/read_snapshot.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace gapless {
+namespace {
+
+template <class T>
+using Column = nb::ndarray<nb::numpy, const T, nb::ndim<1>, nb::device::cpu>;
+
+// A column of `owner` as an array without a copy.
+template <class T, class Stored>
+Column<T> view(const std::vector<Stored>& items, nb::handle owner) {
+  static_assert(sizeof(T) == sizeof(Stored));
+  return Column<T>(reinterpret_cast<const T*>(items.data()), {items.size()}, owner);
+}
+
+template <class T, class Owner, class Stored>
+void def_column(nb::class_<Owner>& cls, const char* name, std::vector<Stored> Owner::* member, const char* doc) {
+  cls.def_prop_ro(
+      name, [member](nb::handle_t<Owner> self) { return view<T>(nb::cast<const Owner&>(self).*member, self); }, doc);
+}
+
+// One field of a C++ struct for numpy: "u8" at its place.
+struct Field {
+  const char* name;
+  const char* format;
+  std::size_t offset;
+};
+
+// Structs as a structured array whose fields have the names, types and places that the compiler gave them.
+template <class Owner, class Row>
+nb::object structured(const std::vector<Row>& rows, nb::handle owner, std::initializer_list<Field> fields) {
+  nb::list names, formats, offsets;
+  for (const Field& field : fields) {
+    names.append(field.name);
+    formats.append(field.format);
+    offsets.append(field.offset);
+  }
+  nb::dict layout;
+  layout["names"] = names;
+  layout["formats"] = formats;
+  layout["offsets"] = offsets;
+  layout["itemsize"] = sizeof(Row);
+  const nb::object dtype = nb::module_::import_("numpy").attr("dtype")(layout);
+  const Column<std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(rows.data()), {rows.size() * sizeof(Row)},
+                                   owner);
+  return nb::cast(bytes).attr("view")(dtype);
+}
+
+nb::object segments_of(nb::handle_t<DeviceState> self) {
+  static_assert(sizeof(bool) == 1);
+  return structured<DeviceState>(nb::cast<const DeviceState&>(self).segments, self,
+                                 {{"address", "u8", offsetof(Segment, address)},
+                                  {"size", "u8", offsetof(Segment, size)},
+                                  {"first_block", "u4", offsetof(Segment, first_block)},
+                                  {"block_count", "u4", offsetof(Segment, block_count)},
+                                  {"stack", "u4", offsetof(Segment, stack)},
+                                  {"stream", "u2", offsetof(Segment, stream)},
+                                  {"pool", "u2", offsetof(Segment, pool)},
+                                  {"is_small", "?", offsetof(Segment, is_small)},
+                                  {"is_expandable", "?", offsetof(Segment, is_expandable)}});
+}
+
+nb::object blocks_of(nb::handle_t<DeviceState> self) {
+  static_assert(sizeof(BlockState) == 1);
+  return structured<DeviceState>(nb::cast<const DeviceState&>(self).blocks, self,
+                                 {{"address", "u8", offsetof(Block, address)},
+                                  {"size", "u8", offsetof(Block, size)},
+                                  {"requested", "u8", offsetof(Block, requested)},
+                                  {"stack", "u4", offsetof(Block, stack)},
+                                  {"state", "u1", offsetof(Block, state)}});
+}
+
+std::vector<nb::tuple> frames_of(const Stacks& stacks, std::size_t stack) {
+  if (stack >= stacks.count()) throw nb::index_error("no such stack");
+  std::vector<nb::tuple> frames;
+  for (std::uint32_t i = stacks.begin[stack]; i < stacks.begin[stack + 1]; ++i) {
+    const Frame& frame = stacks.frames[stacks.frame_of[i]];
+    frames.push_back(nb::make_tuple(stacks.strings[frame.file], frame.line, stacks.strings[frame.function]));
+  }
+  return frames;
+}
+
+// Holds a buffer of Python for as long as it is read.
+class Buffer {
+ public:
+  explicit Buffer(nb::handle source) {
+    if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
+  ~Buffer() { PyBuffer_Release(&view_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  std::span<const std::uint8_t> bytes() const {
+    return {static_cast<const std::uint8_t*>(view_.buf), static_cast<std::size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_;
+};
+
+Snapshot read(nb::handle source) {
+  const Buffer buffer(source);
+  nb::gil_scoped_release unlocked;
+  return read_snapshot(buffer.bytes());
+}
+
+void bind_events(nb::module_& m) {
+  nb::class_<Events> events(m, "Events", "Columns of equal length, one row an event, oldest first.");
+  def_column<std::uint8_t>(events, "action", &Events::action, "Index into ACTIONS.");
+  def_column<std::uint64_t>(events, "address", &Events::address, "oom: the device's free bytes; snapshot: 0.");
+  def_column<std::uint64_t>(events, "size", &Events::size, "Bytes; see core/trace/event.h for which.");
+  def_column<std::int64_t>(events, "time_us", &Events::time_us, "Since the epoch; NO_TIME when not recorded.");
+  def_column<std::uint32_t>(events, "stack", &Events::stack, "Index into Stacks; NO_STACK when not recorded.");
+  def_column<std::uint16_t>(events, "stream", &Events::stream, "Index into Snapshot.streams.");
+  def_column<std::uint16_t>(events, "pool", &Events::pool, "Index into Snapshot.pools, or UNKNOWN_POOL.");
+  def_column<std::uint32_t>(events, "compile_context", &Events::compile_context,
+                            "Index into Stacks.strings; NO_TEXT when not recorded.");
+  def_column<std::uint32_t>(events, "user_metadata", &Events::user_metadata,
+                            "Index into Stacks.strings; NO_TEXT when not recorded.");
+  events.def("__len__", &Events::count);
+}
+
+void bind_stacks(nb::module_& m) {
+  nb::class_<Stacks>(m, "Stacks", "Stacks of frames, each distinct one once, innermost frame first.")
+      .def("__len__", &Stacks::count)
+      .def("frames_of", &frames_of, "stack"_a, "The frames as (file, line, function), innermost first.")
+      .def(
+          "string",
+          [](const Stacks& stacks, std::size_t id) {
+            if (id >= stacks.strings.size()) throw nb::index_error("no such string");
+            return stacks.strings[id];
+          },
+          "id"_a, "The text that a column names by its index.");
+}
+
+}  // namespace
+
+void bind_snapshot(nb::module_& m) {
+  m.attr("ACTIONS") = nb::make_tuple("alloc", "free_requested", "free_completed", "segment_alloc", "segment_free",
+                                     "segment_map", "segment_unmap", "oom", "snapshot", "annotate");
+  m.attr("BLOCK_STATES") = nb::make_tuple("free", "allocated", "pending");
+  m.attr("NO_STACK") = kNoStack;
+  m.attr("NO_TEXT") = kNoText;
+  m.attr("NO_TIME") = kNoTime;
+  m.attr("UNKNOWN_POOL") = kUnknownPool;
+  bind_events(m);
+  bind_stacks(m);
+  nb::class_<DeviceState>(m, "DeviceState", "Segments in order of address, with their blocks.")
+      .def_prop_ro("segments", &segments_of, "Structured array; blocks first_block .. first_block + block_count.")
+      .def_prop_ro("blocks", &blocks_of, "Structured array; state is an index into BLOCK_STATES.");
+  nb::class_<DeviceRecording>(m, "DeviceRecording", "What is recorded of one device.")
+      .def_ro("device", &DeviceRecording::device)
+      .def_ro("events", &DeviceRecording::events)
+      .def_ro("state", &DeviceRecording::state, "At the dump.");
+  nb::class_<Snapshot> snapshot(m, "Snapshot", "What one recording says, before anything is concluded from it.");
+  snapshot
+      .def_prop_ro(
+          "devices",
+          [](nb::handle_t<Snapshot> self) {
+            nb::list devices;
+            for (const DeviceRecording& device : nb::cast<const Snapshot&>(self).devices)
+              devices.append(nb::cast(&device, nb::rv_policy::reference_internal, self));
+            return devices;
+          },
+          nb::sig("def devices(self) -> list[DeviceRecording]"), "Those with a segment or an event.")
+      .def_ro("stacks", &Snapshot::stacks)
+      .def_ro("pools", &Snapshot::pools, "Pool ids; index 0 is the default pool (0, 0).")
+      .def_ro("keys", &Snapshot::keys, "Keys seen, as event.time_us, sorted.")
+      .def_ro("settings_json", &Snapshot::settings_json, "allocator_settings; empty when absent.")
+      .def_ro("annotations_json", &Snapshot::annotations_json, "external_annotations; empty when absent.")
+      .def_ro("trace_lists", &Snapshot::trace_lists, "Lists in device_traces, empty ones included.")
+      .def_ro("is_segment_list", &Snapshot::is_segment_list, "The bare list of memory_snapshot().");
+  def_column<std::uint64_t>(snapshot, "streams", &Snapshot::streams, "Handles; index 0 is the default stream.");
+  m.def("read_snapshot", &read, "buffer"_a, "The snapshot in the bytes of a pickle. Raises FormatError.");
+}
+
+}  // namespace gapless
