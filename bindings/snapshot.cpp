@@ -26,10 +26,12 @@ Column<T> view(const std::vector<Stored>& items, nb::handle owner) {
   return Column<T>(reinterpret_cast<const T*>(items.data()), {items.size()}, owner);
 }
 
+// `signature` is what the stub shows.
 template <class T, class Owner, class Stored>
-void def_column(nb::class_<Owner>& cls, const char* name, std::vector<Stored> Owner::* member, const char* doc) {
-  cls.def_prop_ro(
-      name, [member](nb::handle_t<Owner> self) { return view<T>(nb::cast<const Owner&>(self).*member, self); }, doc);
+void def_column(nb::class_<Owner>& cls, const char* name, std::vector<Stored> Owner::* member, const char* signature,
+                const char* doc) {
+  const auto get = [member](nb::handle_t<Owner> self) { return view<T>(nb::cast<const Owner&>(self).*member, self); };
+  cls.def_prop_ro(name, get, nb::sig(signature), doc);
 }
 
 // One field of a C++ struct for numpy: "u8" at its place.
@@ -118,16 +120,27 @@ Snapshot read(nb::handle source) {
 
 void bind_events(nb::module_& m) {
   nb::class_<Events> events(m, "Events", "Columns of equal length, one row an event, oldest first.");
-  def_column<std::uint8_t>(events, "action", &Events::action, "Index into ACTIONS.");
-  def_column<std::uint64_t>(events, "address", &Events::address, "oom: the device's free bytes; snapshot: 0.");
-  def_column<std::uint64_t>(events, "size", &Events::size, "Bytes; see core/trace/event.h for which.");
-  def_column<std::int64_t>(events, "time_us", &Events::time_us, "Since the epoch; NO_TIME when not recorded.");
-  def_column<std::uint32_t>(events, "stack", &Events::stack, "Index into Stacks; NO_STACK when not recorded.");
-  def_column<std::uint16_t>(events, "stream", &Events::stream, "Index into Snapshot.streams.");
-  def_column<std::uint16_t>(events, "pool", &Events::pool, "Index into Snapshot.pools, or UNKNOWN_POOL.");
+  def_column<std::uint8_t>(events, "action", &Events::action, "def action(self) -> numpy.typing.NDArray[numpy.uint8]",
+                           "Index into ACTIONS.");
+  def_column<std::uint64_t>(events, "address", &Events::address,
+                            "def address(self) -> numpy.typing.NDArray[numpy.uint64]",
+                            "oom: the device's free bytes; snapshot: 0.");
+  def_column<std::uint64_t>(events, "size", &Events::size, "def size(self) -> numpy.typing.NDArray[numpy.uint64]",
+                            "Bytes; see core/trace/event.h for which.");
+  def_column<std::int64_t>(events, "time_us", &Events::time_us,
+                           "def time_us(self) -> numpy.typing.NDArray[numpy.int64]",
+                           "Since the epoch; NO_TIME when not recorded.");
+  def_column<std::uint32_t>(events, "stack", &Events::stack, "def stack(self) -> numpy.typing.NDArray[numpy.uint32]",
+                            "Index into Stacks; NO_STACK when not recorded.");
+  def_column<std::uint16_t>(events, "stream", &Events::stream, "def stream(self) -> numpy.typing.NDArray[numpy.uint16]",
+                            "Index into Snapshot.streams.");
+  def_column<std::uint16_t>(events, "pool", &Events::pool, "def pool(self) -> numpy.typing.NDArray[numpy.uint16]",
+                            "Index into Snapshot.pools, or UNKNOWN_POOL.");
   def_column<std::uint32_t>(events, "compile_context", &Events::compile_context,
+                            "def compile_context(self) -> numpy.typing.NDArray[numpy.uint32]",
                             "Index into Stacks.strings; NO_TEXT when not recorded.");
   def_column<std::uint32_t>(events, "user_metadata", &Events::user_metadata,
+                            "def user_metadata(self) -> numpy.typing.NDArray[numpy.uint32]",
                             "Index into Stacks.strings; NO_TEXT when not recorded.");
   events.def("__len__", &Events::count);
 }
@@ -135,7 +148,8 @@ void bind_events(nb::module_& m) {
 void bind_stacks(nb::module_& m) {
   nb::class_<Stacks>(m, "Stacks", "Stacks of frames, each distinct one once, innermost frame first.")
       .def("__len__", &Stacks::count)
-      .def("frames_of", &frames_of, "stack"_a, "The frames as (file, line, function), innermost first.")
+      .def("frames_of", &frames_of, "stack"_a, nb::sig("def frames_of(self, stack: int) -> list[tuple[str, int, str]]"),
+           "The frames as (file, line, function), innermost first.")
       .def(
           "string",
           [](const Stacks& stacks, std::size_t id) {
@@ -158,8 +172,10 @@ void bind_snapshot(nb::module_& m) {
   bind_events(m);
   bind_stacks(m);
   nb::class_<DeviceState>(m, "DeviceState", "Segments in order of address, with their blocks.")
-      .def_prop_ro("segments", &segments_of, "Structured array; blocks first_block .. first_block + block_count.")
-      .def_prop_ro("blocks", &blocks_of, "Structured array; state is an index into BLOCK_STATES.");
+      .def_prop_ro("segments", &segments_of, nb::sig("def segments(self) -> numpy.typing.NDArray[numpy.void]"),
+                   "Structured array; blocks first_block .. first_block + block_count.")
+      .def_prop_ro("blocks", &blocks_of, nb::sig("def blocks(self) -> numpy.typing.NDArray[numpy.void]"),
+                   "Structured array; state is an index into BLOCK_STATES.");
   nb::class_<DeviceRecording>(m, "DeviceRecording", "What is recorded of one device.")
       .def_ro("device", &DeviceRecording::device)
       .def_ro("events", &DeviceRecording::events)
@@ -182,8 +198,12 @@ void bind_snapshot(nb::module_& m) {
       .def_ro("annotations_json", &Snapshot::annotations_json, "external_annotations; empty when absent.")
       .def_ro("trace_lists", &Snapshot::trace_lists, "Lists in device_traces, empty ones included.")
       .def_ro("is_segment_list", &Snapshot::is_segment_list, "The bare list of memory_snapshot().");
-  def_column<std::uint64_t>(snapshot, "streams", &Snapshot::streams, "Handles; index 0 is the default stream.");
-  m.def("read_snapshot", &read, "buffer"_a, "The snapshot in the bytes of a pickle. Raises FormatError.");
+  def_column<std::uint64_t>(snapshot, "streams", &Snapshot::streams,
+                            "def streams(self) -> numpy.typing.NDArray[numpy.uint64]",
+                            "Handles; index 0 is the default stream.");
+  m.def("read_snapshot", &read, "buffer"_a,
+        nb::sig("def read_snapshot(buffer: bytes | bytearray | memoryview) -> Snapshot"),
+        "The snapshot in the bytes of a pickle. Raises FormatError.");
 }
 
 }  // namespace gapless

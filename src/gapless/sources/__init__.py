@@ -1,0 +1,44 @@
+"""Readers of recordings: one file for each format; nothing of a format leaks out.
+
+A format is a module with ``NAME``, ``matches(head)`` and ``read(data)``. To add one, add its file and its line in
+``FORMATS``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gapless.errors import FormatError
+from gapless.sources import memory_viz_html, torch_snapshot
+from gapless.sources.content import GZIP_CAP, HEAD_BYTES, Content
+from gapless.sources.guess import guess
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from gapless._core import Snapshot
+    from gapless.sources.format import Format
+
+__all__ = ["FORMATS", "open_snapshot"]
+
+FORMATS: tuple[Format, ...] = (torch_snapshot, memory_viz_html)
+
+
+def open_snapshot(path: str | PathLike[str], *, gzip_cap: int = GZIP_CAP) -> Snapshot:
+    """The snapshot in a file: a pickle or a page of PyTorch's memory_viz, plain or gzipped.
+
+    Args:
+        path: A regular file.
+        gzip_cap: Most bytes that are read into memory, after decompression.
+
+    Raises:
+        InputError: The file cannot be read.
+        FormatError: It holds no snapshot, or one that is cut, corrupt or hostile.
+    """
+    with Content(path, cap=gzip_cap) as content:
+        head = content.head(HEAD_BYTES)
+        for known in FORMATS:
+            if known.matches(head):
+                return known.read(content.whole())
+    seems, instead = guess(head)
+    raise FormatError(f"{path} is {seems}, not a memory snapshot", hint=instead)

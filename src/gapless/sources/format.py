@@ -1,0 +1,22 @@
+"""What a module of a format offers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from gapless._core import Snapshot
+
+
+class Format(Protocol):
+    """A format of recordings."""
+
+    @property
+    def NAME(self) -> str:  # noqa: N802
+        """What a person calls the format."""
+
+    def matches(self, head: bytes) -> bool:
+        """Whether a file that begins with ``head``, decompressed, is of this format."""
+
+    def read(self, data: bytes | bytearray) -> Snapshot:
+        """The snapshot in the decompressed bytes of a whole file."""

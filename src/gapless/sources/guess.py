@@ -1,0 +1,53 @@
+"""What a file that is no recording seems to be, and what to give in its place."""
+
+from __future__ import annotations
+
+_SNAPSHOT = "give the file that torch.cuda.memory._dump_snapshot() wrote"
+_UNPACK = "unpack it first, or pack it with gzip, which is read as it is"
+_MAGIC = (
+    (b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46", "tensors or a model saved with torch.save", _SNAPSHOT),
+    (b"version https://git-lfs", "a pointer of Git LFS", "fetch the file itself with 'git lfs pull'"),
+    (b"\x89PNG", "a PNG image", _SNAPSHOT),
+    (b"\xff\xd8\xff", "a JPEG image", _SNAPSHOT),
+    (b"GIF8", "a GIF image", _SNAPSHOT),
+    (b"%PDF", "a PDF document", _SNAPSHOT),
+    (b"\x7fELF", "a program or a library", _SNAPSHOT),
+    (b"\x93NUMPY", "a numpy array", _SNAPSHOT),
+    (b"\x89HDF", "an HDF5 file", _SNAPSHOT),
+    (b"SQLite format 3", "an SQLite database", _SNAPSHOT),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd", _UNPACK),
+    (b"\xfd7zXZ", "packed with xz", _UNPACK),
+    (b"BZh", "packed with bzip2", _UNPACK),
+    (b"\x04\x22\x4d\x18", "packed with lz4", _UNPACK),
+)
+
+
+def guess(head: bytes) -> tuple[str, str]:
+    """What the bytes at the front of a file seem to be, and what to do instead."""
+    if not head:
+        return "empty", "record it again"
+    for magic, name, instead in _MAGIC:
+        if head.startswith(magic):
+            return name, instead
+    if head.startswith(b"PK\x03\x04"):
+        is_checkpoint = b"data.pkl" in head
+        return "tensors or a model saved with torch.save" if is_checkpoint else "a zip archive", _SNAPSHOT
+    if head[8:10] == b'{"':
+        return "a safetensors file", _SNAPSHOT
+    if not head.strip(b"\0"):
+        return "all zeros where it begins", "copy or record it again"
+    return _guess_text(head)
+
+
+def _guess_text(head: bytes) -> tuple[str, str]:
+    """As `guess`, for what may be text."""
+    try:
+        text = head[:-3].decode() if len(head) > 3 else head.decode()  # the cut may part a character
+    except UnicodeDecodeError:
+        return "binary data of no kind known here", _SNAPSHOT
+    if any(c < " " and c not in "\t\n\v\f\r\b\x1b" for c in text):
+        return "binary data of no kind known here", _SNAPSHOT
+    if text.lstrip().startswith(("{", "[")):
+        kind = "a profiler trace (JSON)" if '"traceEvents"' in text or '"schemaVersion"' in text else "JSON"
+        return kind, _SNAPSHOT
+    return "text", _SNAPSHOT

@@ -1,0 +1,43 @@
+"""The page that ``torch.cuda._memory_viz`` writes (``trace_plot``, ``segment_plot``): the pickle stands in it whole.
+
+The page's script holds ``local_files = [{"name": "snapshot.pickle", "base64": "..."}]``, with NUL bytes behind the
+pickle. Nothing else of the page is read.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+
+from gapless import _core
+from gapless.errors import FormatError
+
+NAME = "page of PyTorch's memory_viz"
+
+_PAGE = re.compile(rb"\s*(<!doctype html|<html|<script)", re.IGNORECASE)
+_PICKLE = re.compile(rb'"base64"\s*:\s*"([A-Za-z0-9+/=]*)"')
+_GIVE = "give the pickle that torch.cuda.memory._dump_snapshot() wrote, or a page made from one snapshot"
+
+
+def matches(head: bytes) -> bool:
+    """Whether the bytes begin an HTML page."""
+    return _PAGE.match(head) is not None
+
+
+def read(data: bytes | bytearray) -> _core.Snapshot:
+    """The snapshot that the page shows.
+
+    Raises:
+        FormatError: The page holds none, several, or a damaged one.
+    """
+    pickles = [match.span(1) for match in _PICKLE.finditer(data)]
+    if not pickles:
+        raise FormatError("the page holds no memory snapshot", hint=_GIVE)
+    if len(pickles) > 1:
+        raise FormatError(f"the page holds {len(pickles)} memory snapshots; one can be read at a time", hint=_GIVE)
+    begin, end = pickles[0]
+    try:
+        pickle = binascii.a2b_base64(memoryview(data)[begin:end])
+    except binascii.Error as error:
+        raise FormatError(f"the snapshot in the page is damaged: {error}", offset=begin, hint=_GIVE) from error
+    return _core.read_snapshot(pickle)

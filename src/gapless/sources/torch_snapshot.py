@@ -1,0 +1,21 @@
+"""The pickle that ``torch.cuda.memory._dump_snapshot`` writes. Its decoder (core/snapshot) runs no code of the file."""
+
+from __future__ import annotations
+
+from gapless import _core
+
+NAME = "PyTorch memory snapshot"
+
+_TEXT_PROTOCOLS = (b"(dp", b"(lp", b"}q", b"]q")
+_TENSORS = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"  # what torch.save wrote before 1.6
+
+
+def matches(head: bytes) -> bool:
+    """Whether the bytes begin a pickle of protocol 0 to 5."""
+    is_binary = len(head) > 1 and head[0] == 0x80 and 2 <= head[1] <= 5
+    return (is_binary and not head.startswith(_TENSORS)) or head.startswith(_TEXT_PROTOCOLS)
+
+
+def read(data: bytes | bytearray) -> _core.Snapshot:
+    """The snapshot in the bytes of a pickle."""
+    return _core.read_snapshot(data)
