@@ -143,6 +143,7 @@ class CachingAllocator {
   Bytes largest_free_block() const;
   const std::vector<PoolOwner>& owners() const { return owners_; }
 
+  std::size_t block_rows() const { return blocks_.count(); }
   // Every block of every segment, in order of address: the mapped ones.
   std::vector<BlockIndex> mapped_blocks() const;
   bool is_valid() const;  // all invariants; O(blocks)

@@ -11,6 +11,7 @@ std::optional<Address> SimulatedDevice::allocate(Bytes size) {
   const Bytes rounded = round_up(size, kPage);
   if (rounded > free_bytes()) return std::nullopt;
   used_ += rounded;
+  ++calls_.alloc;
   if (auto found = given_back_.find(rounded); found != given_back_.end() && !found->second.empty()) {
     const Address address = *found->second.begin();
     found->second.erase(found->second.begin());
@@ -25,6 +26,7 @@ std::optional<Address> SimulatedDevice::allocate(Bytes size) {
 void SimulatedDevice::release(Address address, Bytes size) {
   const Bytes rounded = round_up(size, kPage);
   used_ -= rounded;
+  ++calls_.free;
   given_back_[rounded].insert(address);
 }
 
@@ -37,9 +39,13 @@ std::optional<Address> SimulatedDevice::reserve(Bytes size) {
 bool SimulatedDevice::map(Address, Bytes size) {
   if (size > free_bytes()) return false;
   used_ += size;
+  ++calls_.map;
   return true;
 }
 
-void SimulatedDevice::unmap(Address, Bytes size) { used_ -= size; }
+void SimulatedDevice::unmap(Address, Bytes size) {
+  used_ -= size;
+  ++calls_.unmap;
+}
 
 }  // namespace gapless

@@ -15,6 +15,11 @@ namespace gapless {
 
 enum class AddressOrder : std::uint8_t { kAscending, kDescending };
 
+// Calls that the device answered with yes.
+struct DeviceCalls {
+  std::uint64_t alloc = 0, free = 0, map = 0, unmap = 0;
+};
+
 class SimulatedDevice final : public Device {
  public:
   explicit SimulatedDevice(Bytes capacity, AddressOrder order = AddressOrder::kAscending)
@@ -32,6 +37,7 @@ class SimulatedDevice final : public Device {
   // From now on at most `bytes` may be in use; the reported size of the card stays.
   void set_limit(Bytes bytes) { limit_ = bytes; }
   Bytes used_bytes() const { return used_; }
+  const DeviceCalls& calls() const { return calls_; }
   // Counts memory that is on the card already, at addresses that the device did not choose.
   void adopt(Bytes size) { used_ += size; }
 
@@ -39,6 +45,7 @@ class SimulatedDevice final : public Device {
   Bytes capacity_;
   Bytes limit_;
   Bytes used_ = 0;
+  DeviceCalls calls_;
   AddressOrder order_;
   Address next_segment_ = 0x700000000000;  // ascending: the next new segment
   Address last_segment_ = 0x6f0000000000;  // descending: the end of the next new segment
