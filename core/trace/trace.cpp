@@ -147,6 +147,15 @@ Trace build_trace(std::shared_ptr<const Snapshot> snapshot, std::size_t device_r
   return trace;
 }
 
+void learn_block_sizes(Allocations& allocations, const std::vector<Bytes>& block_bytes) {
+  GAPLESS_CHECK(block_bytes.size() == allocations.count());
+  for (AllocationId id = 0; id < allocations.count(); ++id) {
+    if (block_bytes[id] == 0) continue;
+    allocations.size[id] = block_bytes[id];
+    allocations.assumed[id] = 0;
+  }
+}
+
 DeviceState state_before(const Trace& trace, std::size_t event) {
   GAPLESS_CHECK(event <= trace.event_count());
   Rewinder rewinder(trace.recording(), [&trace](std::size_t at, Bytes requested) {

@@ -57,6 +57,9 @@ using RoundSize = std::function<Bytes(Bytes)>;
 // Throws TraceError when an event's numbers cannot be those of a device.
 Trace build_trace(std::shared_ptr<const Snapshot> snapshot, std::size_t device_row, const RoundSize& round);
 
+// Takes over block sizes that somebody found out; 0 means unknown.
+void learn_block_sizes(Allocations& allocations, const std::vector<Bytes>& block_bytes);
+
 // The segments and blocks before `event`, from recorded facts, with the block sizes that the trace knows.
 DeviceState state_before(const Trace& trace, std::size_t event);
 
