@@ -31,4 +31,31 @@ void def_column(nb::class_<Owner>& cls, const char* name, std::vector<Stored> Ow
   cls.def_prop_ro(name, get, nb::sig(signature), doc);
 }
 
+// One field of a C++ struct for numpy: "u8" at its place.
+struct Field {
+  const char* name;
+  const char* format;
+  std::size_t offset;
+};
+
+// Structs as a structured array whose fields have the names, types and places that the compiler gave them.
+template <class Owner, class Row>
+nb::object structured(const std::vector<Row>& rows, nb::handle owner, std::initializer_list<Field> fields) {
+  nb::list names, formats, offsets;
+  for (const Field& field : fields) {
+    names.append(field.name);
+    formats.append(field.format);
+    offsets.append(field.offset);
+  }
+  nb::dict layout;
+  layout["names"] = names;
+  layout["formats"] = formats;
+  layout["offsets"] = offsets;
+  layout["itemsize"] = sizeof(Row);
+  const nb::object dtype = nb::module_::import_("numpy").attr("dtype")(layout);
+  const Column<std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(rows.data()), {rows.size() * sizeof(Row)},
+                                   owner);
+  return nb::cast(bytes).attr("view")(dtype);
+}
+
 }  // namespace gapless

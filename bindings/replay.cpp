@@ -149,8 +149,8 @@ void bind_self_check(nb::module_& m) {
       "total_bytes"_a = 80_GiB);
   m.def(
       "learn_block_sizes",
-      [](Trace& trace, const SelfCheck& check) { learn_block_sizes(trace.allocations, check.block_bytes); },
-      "trace"_a, "check"_a, "Takes over the sizes of blocks that an exact self-check found.");
+      [](Trace& trace, const SelfCheck& check) { learn_block_sizes(trace.allocations, check.block_bytes); }, "trace"_a,
+      "check"_a, "Takes over the sizes of blocks that an exact self-check found.");
 }
 
 }  // namespace

@@ -19,14 +19,15 @@ namespace {
 
 void bind_options(nb::module_& m) {
   nb::class_<WhatIfOptions>(m, "WhatIfOptions", "Under what a program is run; sizes in bytes.")
-      .def("__init__",
-           [](WhatIfOptions* self, int major, int minor, const AllocatorSettings& settings, Bytes capacity_bytes) {
-             new (self) WhatIfOptions{};
-             self->release = {major, minor};
-             self->settings = settings;
-             self->capacity_bytes = capacity_bytes;
-           },
-           "major"_a, "minor"_a, "settings"_a, "capacity_bytes"_a)
+      .def(
+          "__init__",
+          [](WhatIfOptions* self, int major, int minor, const AllocatorSettings& settings, Bytes capacity_bytes) {
+            new (self) WhatIfOptions{};
+            self->release = {major, minor};
+            self->settings = settings;
+            self->capacity_bytes = capacity_bytes;
+          },
+          "major"_a, "minor"_a, "settings"_a, "capacity_bytes"_a)
       .def_rw("settings", &WhatIfOptions::settings)
       .def_rw("capacity_bytes", &WhatIfOptions::capacity_bytes, "What PyTorch may reserve on the card.")
       .def_rw("total_bytes", &WhatIfOptions::total_bytes, "What the card reports; 0: as capacity_bytes.")

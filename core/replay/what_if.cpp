@@ -58,8 +58,8 @@ class Run {
     } else {
       for (AllocationId id = 0; id < block_of_.size() && trace_.allocations.alloc_event[id] == kBeforeStart; ++id) {
         allocate(id, trace_.allocations.requested[id], 0);
-        const bool pending = trace_.allocations.free_requested_event[id] == 0 &&
-                             trace_.allocation_of_event[0] != id && block_of_[id] != kNoBlock;
+        const bool pending = trace_.allocations.free_requested_event[id] == 0 && trace_.allocation_of_event[0] != id &&
+                             block_of_[id] != kNoBlock;
         if (pending) allocator_.free_deferred(block_of_[id]);
       }
     }
@@ -110,7 +110,8 @@ class Run {
         if (is_allocated(id)) allocator_.free_deferred(block_of_[id]);
         return;
       case Call::kComplete:
-        if (block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).is_pending()) allocator_.complete(block_of_[id]);
+        if (block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).is_pending())
+          allocator_.complete(block_of_[id]);
         block_of_[id] = kNoBlock;
         return;
       case Call::kEmptyCache:
@@ -215,7 +216,7 @@ class Run {
       Segment& segment = state.segments.back();
       segment.size += row.size;
       ++segment.block_count;
-      const BlockState kind = row.allocated ? BlockState::kAllocated
+      const BlockState kind = row.allocated   ? BlockState::kAllocated
                               : row.is_free() ? BlockState::kFree
                                               : BlockState::kPending;
       const AllocationId id = allocation_of[index];

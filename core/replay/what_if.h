@@ -21,7 +21,7 @@ enum class StartMode : std::uint8_t {
 
 // Changes to the program, by allocation. Empty columns change nothing.
 struct Edits {
-  std::vector<Bytes> requested;                 // other sizes; 0: never allocated
+  std::vector<Bytes> requested;                  // other sizes; 0: never allocated
   std::vector<std::uint32_t> free_before_event;  // freed before that event if still alive; kNever: as recorded
 };
 
@@ -33,7 +33,7 @@ struct WhatIfOptions {
   std::optional<Bytes> limit_bytes;  // of a memory fraction
   AddressOrder addresses = AddressOrder::kAscending;
   StartMode start = StartMode::kAnew;
-  bool stops_at_failure = true;      // else the failed allocation is left out and the program goes on
+  bool stops_at_failure = true;               // else the failed allocation is left out and the program goes on
   std::uint32_t state_before_event = kNever;  // an event before which the state is kept
   bool keeps_timeline = false;
   // From this event on other settings hold, as after a call of set_allocator_settings.
@@ -64,11 +64,11 @@ struct ReplayResult {
   DeviceCalls device_calls;
   std::uint32_t reached_event = 0;  // one past the last event replayed
   std::uint64_t allocations_not_placed = 0;
-  bool undefined = false;           // PyTorch would have gone on with memory that is not its own
+  bool undefined = false;  // PyTorch would have gone on with memory that is not its own
   Bytes reserved_bytes_end = 0;
-  std::uint64_t hash = 0;           // of every decision's size and placement; equal runs have equal hashes
+  std::uint64_t hash = 0;  // of every decision's size and placement; equal runs have equal hashes
 
-  std::optional<DeviceState> state;              // as asked for
+  std::optional<DeviceState> state;               // as asked for
   std::vector<AllocationId> allocation_of_block;  // of its blocks
   std::vector<std::uint32_t> timeline_event;      // one row for each call that changed reserved or allocated bytes
   std::vector<Bytes> timeline_allocated, timeline_reserved;

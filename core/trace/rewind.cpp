@@ -21,8 +21,9 @@ Rewinder::Rewinder(const DeviceRecording& recording, SizeRule size_rule)
       position_(recording.events.count()),
       pools_(recording.events.pool) {
   for (const Segment& segment : recording.state.segments) {
-    ranges_.emplace(segment.address, Range{segment.size, segment.stack, segment.stream, segment.pool, segment.is_small,
-                                           segment.is_expandable});
+    const std::uint16_t pool = segment.pool == kUnknownPool ? std::uint16_t{0} : segment.pool;
+    ranges_.emplace(segment.address,
+                    Range{segment.size, segment.stack, segment.stream, pool, segment.is_small, segment.is_expandable});
     for (std::uint32_t i = 0; i < segment.block_count; ++i) {
       const Block& block = recording.state.blocks[segment.first_block + i];
       if (block.state == BlockState::kFree) continue;
