@@ -24,12 +24,16 @@ python_to_use() {
   fi
 }
 
+readonly cpp20='#include <bit>
+#include <concepts>
+#include <span>
+int main() { return std::popcount(0u); }'
+
 # The first C++ compiler that knows C++20; empty when there is none.
 compiler_to_use() {
   local candidate
   for candidate in ${CXX:-c++ g++ clang++}; do
-    if printf '#include <bit>\n#include <concepts>\n#include <span>\nint main() { return std::popcount(0u); }\n' |
-      "$candidate" -std=c++20 -x c++ -fsyntax-only - 2>/dev/null; then
+    if "$candidate" -std=c++20 -x c++ -fsyntax-only - <<<"$cpp20" 2>/dev/null; then
       printf '%s' "$candidate"
       return
     fi
