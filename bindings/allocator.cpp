@@ -106,6 +106,17 @@ void bind_settings(nb::module_& m) {
       .def_rw("expandable_segments", &AllocatorSettings::expandable_segments)
       .def_rw("throw_on_cudamalloc_oom", &AllocatorSettings::throw_on_cudamalloc_oom);
   m.def(
+      "release_rules",
+      [](int major, int minor) {
+        const ReleaseRules r = ReleaseRules::of({major, minor});
+        return nb::make_tuple(static_cast<int>(r.tie_break), static_cast<int>(r.overflow_pools),
+                              r.captured_release_asserts, r.single_division_is_unrounded, r.private_pools_expandable,
+                              r.release_skips_expandable, r.innermost_scope_wins, r.full_fraction_is_no_limit,
+                              r.limit_is_rounded, r.scope_is_capture, r.has_preemptive_rejection,
+                              r.scope_is_of_one_stream, r.capture_uses_need_no_event, r.overflow_ignores_expandable);
+      },
+      "major"_a, "minor"_a, "What decides in a release; releases with equal rules decide alike.");
+  m.def(
       "block_size",
       [](Bytes requested, const AllocatorSettings& settings, int major, int minor) {
         return block_size(requested, settings, ReleaseRules::of({major, minor}));

@@ -56,11 +56,12 @@ class Run {
       const std::vector<BlockIndex> start = adopt_start(trace_, allocator_);
       std::copy(start.begin(), start.end(), block_of_.begin());
     } else {
-      for (AllocationId id = 0; id < block_of_.size() && trace_.allocations.alloc_event[id] == kBeforeStart; ++id) {
+      for (std::size_t row = 0; row < trace_.start.blocks.size(); ++row) {
+        const AllocationId id = trace_.allocation_of_start_block[row];
+        if (id == kNoAllocation) continue;
         allocate(id, trace_.allocations.requested[id], 0);
-        const bool pending = trace_.allocations.free_requested_event[id] == 0 && trace_.allocation_of_event[0] != id &&
-                             block_of_[id] != kNoBlock;
-        if (pending) allocator_.free_deferred(block_of_[id]);
+        const bool pending = trace_.start.blocks[row].state == BlockState::kPending;
+        if (pending && block_of_[id] != kNoBlock) allocator_.free_deferred(block_of_[id]);
       }
     }
     note_peaks(0);

@@ -1,0 +1,162 @@
+"""Opening a file: read it, number its allocations, find the release whose rules replay it exactly.
+
+Only rules differ between releases, so releases of equal rules are tried once. The newest exact one is named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from gapless import _core
+from gapless.conf import Release, Settings, parse
+from gapless.errors import InputError
+from gapless.recording.recording import ACTION, Recording
+from gapless.recording.releases import candidates
+from gapless.recording.settings import recorded_settings, to_core
+from gapless.sources import open_snapshot
+from gapless.units import GIB
+
+if TYPE_CHECKING:
+    from gapless._core import Program, SelfCheck, Snapshot, Trace
+
+UNKNOWN_TOTAL_BYTES = 512 * GIB
+"""A card larger than any: reservations then never run out of addresses."""
+# Cards whose reservations can run out of addresses in a recording; driver totals are a little less, rounded up by page.
+_TRIED_TOTALS = tuple(size * GIB for size in (24, 80, 16, 32, 40, 48, 12, 96, 141, 180, 192))
+
+
+class Progress(Protocol):
+    """Told how far a long step has come."""
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """`step` in words; `done` of `total` parts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenOptions:
+    """What the user knows better than the file."""
+
+    device: int | None = None
+    release: Release | None = None
+    conf: str | None = None
+    """Settings text in force while it was recorded."""
+    limit_bytes: int | None = None
+    total_bytes: int | None = None
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    release: Release
+    settings_text: str
+    settings: Settings
+    trace: Trace
+    program: Program
+    check: SelfCheck | None
+    total_bytes: int | None
+
+    @property
+    def score(self) -> tuple[bool, int]:
+        """Exact first, then more events matching."""
+        return (self.check is None or self.check.exact, 0 if self.check is None else self.check.events_matching)
+
+
+def open_recordings(path: str, options: OpenOptions | None = None) -> list[Recording]:
+    """Every device of a snapshot that has a segment or an event, or the one that `options` names.
+
+    Raises:
+        InputError: The file cannot be read, or has no such device.
+        FormatError: It is no snapshot, or one that is cut, corrupt or hostile.
+    """
+    chosen = options or OpenOptions()
+    snapshot = open_snapshot(path)
+    rows = [row for row, device in enumerate(snapshot.devices) if chosen.device in (None, device.device)]
+    if not rows and chosen.device is not None:
+        known = ", ".join(str(device.device) for device in snapshot.devices) or "none"
+        raise InputError(f"{path} has no device {chosen.device}; it has {known}", where=path)
+    found = []
+    for done, row in enumerate(rows):
+        if chosen.progress:
+            chosen.progress("replaying", done, len(rows))
+        found.append(_open_device(path, snapshot, row, chosen))
+    return found
+
+
+def _open_device(path: str, snapshot: Snapshot, row: int, options: OpenOptions) -> Recording:
+    allowed = candidates(snapshot.keys)
+    tried = (options.release,) if options.release else allowed
+    best: _Attempt | None = None
+    for release in _distinct(snapshot, tried, options):
+        attempt = _attempt(snapshot, row, release, options)
+        if best is None or attempt.score > best.score:
+            best = attempt
+        if best.score[0]:
+            break
+    assert best is not None  # there is at least one candidate
+    if best.check is not None:
+        _core.learn_block_sizes(best.trace, best.check)
+    exact = best.check is not None and best.check.exact and best.check.events_checked > 0
+    return Recording(
+        path=path,
+        kind="torch_snapshot",
+        device=snapshot.devices[row].device,
+        snapshot=snapshot,
+        trace=best.trace,
+        program=best.program,
+        check=best.check,
+        candidates=allowed,
+        matched=best.release if exact else None,
+        release=best.release,
+        settings_text=best.settings_text,
+        settings=best.settings,
+        limit_bytes=options.limit_bytes,
+        total_bytes=best.total_bytes,
+    )
+
+
+def _distinct(snapshot: Snapshot, tried: tuple[Release, ...], options: OpenOptions) -> list[Release]:
+    """The newest release of each group that decides alike, newest first."""
+    found: dict[object, Release] = {}
+    for release in sorted(tried, reverse=True):
+        settings = _settings(snapshot, release, options)[1]
+        found.setdefault((_core.release_rules(release.major, release.minor), settings), release)
+    return list(found.values())
+
+
+def _settings(snapshot: Snapshot, release: Release, options: OpenOptions) -> tuple[str, Settings]:
+    if options.conf is not None:
+        return options.conf, parse(options.conf, release, at_load=True).settings
+    return recorded_settings(snapshot, release)
+
+
+def _attempt(snapshot: Snapshot, row: int, release: Release, options: OpenOptions) -> _Attempt:
+    text, settings = _settings(snapshot, release, options)
+    core = to_core(settings)
+    trace = _core.build_trace(snapshot, row, core, release.major, release.minor)
+    best: tuple[Program, SelfCheck | None, int | None] | None = None
+    for program, total_bytes in _variants(snapshot, row, trace, settings, options):
+        check = None
+        if len(trace):
+            total = total_bytes or UNKNOWN_TOTAL_BYTES
+            check = _core.self_check(trace, program, release.major, release.minor, core, options.limit_bytes, total)
+        if best is None or (check and best[1] and check.events_matching > best[1].events_matching):
+            best = program, check, total_bytes
+        if check is None or check.exact:
+            break
+    assert best is not None  # there is at least one variant
+    return _Attempt(release, text, settings, trace, best[0], best[1], best[2])
+
+
+def _variants(
+    snapshot: Snapshot, row: int, trace: Trace, settings: Settings, options: OpenOptions
+) -> list[tuple[Program, int | None]]:
+    """Readings of the recording to try: how releases are grouped into calls, and how large the card is."""
+    program = _core.build_program(trace)
+    first = [(program, options.total_bytes)]
+    events = snapshot.devices[row].events
+    if (events.action == ACTION["segment_free"]).any():
+        first.append((_core.build_program(trace, releases_are_retries=True), options.total_bytes))
+    if settings.expandable_segments and options.total_bytes is None:
+        first += [(program, total) for total in _TRIED_TOTALS]
+    return first
