@@ -7,24 +7,37 @@
 
 from __future__ import annotations
 
-from gapless.conf.merge import format_settings, merge
+from gapless.conf.check import RULES, USES, check, corrected
+from gapless.conf.findings import Finding, Rule, Severity
+from gapless.conf.merge import format_settings, line_to_copy, merge
 from gapless.conf.options import OPTIONS, Option
 from gapless.conf.parse import ParsedConf, ParsedItem, parse
 from gapless.conf.problems import Problem
 from gapless.conf.releases import NEWEST, RELEASES, Release
 from gapless.conf.settings import Settings
+from gapless.conf.variables import Environment, read_environment
 
 __all__ = [
     "NEWEST",
     "OPTIONS",
     "RELEASES",
+    "RULES",
+    "USES",
+    "Environment",
+    "Finding",
     "Option",
     "ParsedConf",
     "ParsedItem",
     "Problem",
     "Release",
+    "Rule",
     "Settings",
+    "Severity",
+    "check",
+    "corrected",
     "format_settings",
+    "line_to_copy",
     "merge",
     "parse",
+    "read_environment",
 ]

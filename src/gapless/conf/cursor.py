@@ -9,21 +9,24 @@ from gapless.conf.cxx_numbers import NumberError
 from gapless.conf.dialects import Dialect
 from gapless.conf.options import Option
 from gapless.conf.problems import StopError
-from gapless.conf.tokens import Token
+from gapless.conf.tokens import Token, Tokens
 
 
 @dataclass(frozen=True)
 class Cursor:
     """The tokens, and what happens where one is missing or wrong. Places are indices of tokens."""
 
-    tokens: list[Token]
+    tokens: Tokens
     dialect: Dialect
-    end: int
-    """Length of the string in characters: where missing things are missing."""
+
+    @property
+    def end(self) -> int:
+        """Length of the string in characters: where missing things are missing."""
+        return len(self.tokens.text)
 
     def has(self, at: int) -> bool:
         """Whether there is a token at a place."""
-        return at < len(self.tokens)
+        return self.tokens.has(at)
 
     def sign(self, at: int, sign: str) -> int:
         """Steps onto a token that should be a sign; newer releases do not look which."""

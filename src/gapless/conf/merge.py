@@ -6,6 +6,7 @@ printed to be copied comes from `merge`, so that nothing a user had set is lost.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 from gapless.conf.options import OPTIONS, Kind, Option, find
@@ -13,8 +14,11 @@ from gapless.conf.problems import nearest, shown
 from gapless.conf.releases import NEWEST
 from gapless.conf.settings import INTERVALS, Settings
 from gapless.conf.tokens import Item, items_of
+from gapless.conf.variables import CUDA_VARIABLE
 from gapless.errors import ConfError
 from gapless.units import MIB
+
+_BLANKS = " \t\n\v\f\r"
 
 
 def merge(text: str, changes: Mapping[str, str | None]) -> str:
@@ -47,29 +51,36 @@ def _known(name: str) -> Option:
 
 
 def _changed(text: str, option: Option, name: str, value: str | None) -> str:
-    items = items_of(text)
-    mine = [item for item in items if find(item.key) is option]
-    doomed = mine if value is None else mine[:-1]
-    kept = ""
-    if value is not None and mine:
+    mine = [item for item in items_of(text) if find(item.key) is option]
+    if value is None:
+        return _without(text, mine)
+    if mine:
         last = mine[-1]
-        text = text[: last.start] + f"{last.key}:{value}" + text[last.end :]
-    elif value is not None:
-        kept = f"{name}:{value}"
-    for item in reversed(doomed):
-        text = _without(text, item)
-    if not kept:
-        return text
-    head = text.rstrip(" \t\n\v\f\r,")
-    return f"{head},{kept}" if head else kept
+        return _without(text[: last.start] + f"{last.key}:{value}" + text[last.end :], mine[:-1])
+    head = text.rstrip(_BLANKS + ",")
+    return f"{head},{name}:{value}" if head else f"{name}:{value}"
 
 
-def _without(text: str, item: Item) -> str:
-    """The text without an item and one of the commas beside it."""
-    before, after = text[: item.start], text[item.end :]
-    if after.lstrip().startswith(","):
-        return before + after.lstrip()[1:].lstrip()
-    return before.rstrip(" ,") + after
+def _without(text: str, doomed: list[Item]) -> str:
+    """The text without some of its items, each with the comma and the blanks behind it."""
+    pieces, at = [], 0
+    for item in doomed:
+        pieces.append(text[at : item.start])
+        comma = text.find(",", item.end)
+        at = len(text) if comma < 0 else comma + 1
+        while text[at : at + 1] and text[at] in _BLANKS:
+            at += 1
+    kept = "".join(pieces) + text[at:]
+    return kept if not doomed or at < len(text) else kept.rstrip(_BLANKS + ",")
+
+
+def line_to_copy(text: str) -> str:
+    """The assignment to put before a command or behind "export", quoted for the shell where that is needed.
+
+    >>> line_to_copy("roundup_power2_divisions:[256:1,>:4]")
+    "PYTORCH_CUDA_ALLOC_CONF='roundup_power2_divisions:[256:1,>:4]'"
+    """
+    return f"{CUDA_VARIABLE}={shlex.quote(text)}"
 
 
 def format_settings(settings: Settings) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 from gapless.conf.dialects import Dialect, dialect_of
@@ -16,7 +17,7 @@ from gapless.conf.problems import Problem, StopError
 from gapless.conf.reading import BACKENDS, Reading
 from gapless.conf.releases import NEWEST, Release
 from gapless.conf.settings import Settings
-from gapless.conf.tokens import Token, items_of, tokens_of
+from gapless.conf.tokens import Tokens, items_of
 
 _RESET_FIRST = ("max_split_size", "roundup_power2_divisions", "garbage_collection_threshold")
 
@@ -42,9 +43,18 @@ class ParsedConf:
     release: Release
     settings: Settings
     """In force afterwards; after a problem, with what had been read until then."""
-    items: tuple[ParsedItem, ...]
     problems: tuple[Problem, ...]
     """What PyTorch stops at; it never gets to a second one."""
+    applied: frozenset[int]
+    """Characters at which the keys stand that PyTorch took over."""
+
+    @cached_property
+    def items(self) -> tuple[ParsedItem, ...]:
+        """The text's "key:value" pairs as a person reads them."""
+        return tuple(
+            ParsedItem(item.key, item.value, find(item.key), item.start, item.end, item.start in self.applied)
+            for item in items_of(self.text)
+        )
 
 
 def parse(
@@ -66,20 +76,16 @@ def parse(
     before = previous or Settings()
     values: dict[str, Any] = {field.name: getattr(before, field.name) for field in fields(Settings)}
     seen = text.partition("\0")[0] if dialect.text_ends_at_nul else text
-    tokens = tokens_of(seen, dialect.blanks)
+    tokens = Tokens(seen, dialect.blanks)
     if at_load:
-        values["backend"] = _backend_at_load(seen, tokens, dialect)
-    reading = Reading(tokens, release, values, len(seen))
+        values["backend"] = _backend_at_load(tokens, dialect)
+    reading = Reading(tokens, release, values)
     found: tuple[Problem, ...] = ()
     try:
         _read(reading, dialect, values, at_load)
     except StopError as stopped:
         found = (stopped.problem,)
-    items = tuple(
-        ParsedItem(item.key, item.value, find(item.key), item.start, item.end, item.start in reading.applied)
-        for item in items_of(text)
-    )
-    return ParsedConf(text, release, replace(before, **values), items, found)
+    return ParsedConf(text, release, replace(before, **values), found, frozenset(reading.applied))
 
 
 def _read(reading: Reading, dialect: Dialect, values: dict[str, Any], at_load: bool) -> None:
@@ -95,13 +101,17 @@ def _read(reading: Reading, dialect: Dialect, values: dict[str, Any], at_load: b
         reading.read_half(half)
 
 
-def _backend_at_load(text: str, tokens: list[Token], dialect: Dialect) -> str:
+def _backend_at_load(tokens: Tokens, dialect: Dialect) -> str:
     """The backend that the first look at the string finds, before the allocator exists."""
     named = "native"
+    if not tokens.may_hold("backend"):
+        return named
     if dialect.backend_needs_no_blanks:
-        words = [word.split(":") for word in re.split(r"[\s,]+", text)]
+        words = [word.split(":") for word in re.split(r"[\s,]+", tokens.text)]
         named = next((word[1] for word in words if len(word) == 2 and word[0] == "backend"), named)
     else:
-        at = next((at for at, token in enumerate(tokens) if token.text == "backend"), len(tokens))
-        named = tokens[at + 2].text if at + 2 < len(tokens) else named
+        at = 0
+        while tokens.has(at) and tokens[at].text != "backend":
+            at += 1
+        named = tokens[at + 2].text if tokens.has(at + 2) else named
     return named if named in BACKENDS else "native"

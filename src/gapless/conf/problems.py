@@ -6,6 +6,7 @@ PyTorch stops at the first problem. Its own words are kept beside ours, so that 
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 
 from gapless.conf.options import NAMES, Kind, Option, find
@@ -13,6 +14,7 @@ from gapless.conf.releases import Release
 from gapless.conf.tokens import SIGNS
 
 _SHOWN_CHARS = 60
+_PLAIN = re.compile(r"[\w.+-]{1,60}", re.ASCII)
 GAP = "Index out of bounds in ConfigTokenizer"
 UNCLOSED = "Expected closing bracket ']' in ConfigTokenizer but reached end of config"
 
@@ -49,6 +51,15 @@ def shown(text: str) -> str:
     "a...'"
     """
     return repr(text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "...")
+
+
+def bare(text: str) -> str:
+    """A value for a message: as it is where it is plain, else quoted.
+
+    >>> bare("10"), bare("1 0")
+    ('10', "'1 0'")
+    """
+    return text if _PLAIN.fullmatch(text) else shown(text)
 
 
 def nearest(key: str, release: Release) -> str:
@@ -112,7 +123,7 @@ def not_a_bool(option: Option, key: str, token: str, place: tuple[int, int], ass
     position, index = place
     words = f"Expected 'True' or 'False' at index {index} in ConfigTokenizer but got '{token}'"
     old = f"Expected a single True/False argument for {option.name}"
-    message = f"{key} is {shown(token)}; it must be True or False, with a capital letter"
+    message = f"{key} is {bare(token)}; it must be True or False, with a capital letter"
     value = "False" if token.lower() in ("false", "0", "no", "off") else "True"
     return Problem("not-a-bool", key, position, message, f"write {key}:{value}", words if asserts else old)
 
@@ -126,13 +137,13 @@ def not_a_number(option: Option, key: str, token: str, position: int, function: 
 def out_of_range(key: str, token: str, position: int, limits: tuple[str, Release, str]) -> Problem:
     """A number outside its bounds. `limits`: what is accepted, the release, PyTorch's words."""
     accepts, release, words = limits
-    message = f"{key} is {shown(token)}; PyTorch {release} accepts {accepts}"
+    message = f"{key} is {bare(token)}; PyTorch {release} accepts {accepts}"
     return Problem("out-of-range", key, position, message, f"give {key} {accepts}", words)
 
 
 def not_a_power(key: str, token: str, position: int, accepts: str, words: str) -> Problem:
     """A number that must be a power of two and is not."""
-    message = f"{shown(token)} in {key} is not {accepts}"
+    message = f"{bare(token)} in {key} is not {accepts}"
     return Problem("not-a-power-of-two", key, position, message, "use 1, 2, 4, 8, 16, ...", words)
 
 

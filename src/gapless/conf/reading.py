@@ -16,7 +16,7 @@ from gapless.conf.division_list import DivisionReader
 from gapless.conf.options import Bounds, Half, Kind, Option, find
 from gapless.conf.problems import StopError
 from gapless.conf.releases import Release
-from gapless.conf.tokens import Token
+from gapless.conf.tokens import Token, Tokens
 from gapless.units import MIB
 
 BACKENDS = ("native", "cudaMallocAsync")
@@ -30,13 +30,12 @@ class Reading:
         tokens: The string, cut up.
         release: Whose reading.
         values: Fields of `Settings` by name; changed in place.
-        end: Length of the string in characters.
     """
 
-    def __init__(self, tokens: list[Token], release: Release, values: dict[str, Any], end: int) -> None:
+    def __init__(self, tokens: Tokens, release: Release, values: dict[str, Any]) -> None:
         self._tokens = tokens
         self._release = release
-        self._cursor = Cursor(tokens, dialect_of(release), end)
+        self._cursor = Cursor(tokens, dialect_of(release))
         self._values = values
         self._backend: str = values["backend"]
         self.applied: set[int] = set()
@@ -44,6 +43,8 @@ class Reading:
 
     def read_large_segment_size(self) -> None:
         """The pass of 2.11 and later that goes ahead of the others: other bounds depend on this option."""
+        if not self._tokens.may_hold("large_segment_size_mb"):
+            return
         at = 0
         while self._cursor.has(at):
             option = find(self._tokens[at].text)

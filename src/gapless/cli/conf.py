@@ -1,0 +1,75 @@
+"""`gapless conf`: explains and checks a settings string of PyTorch's allocator."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+
+from gapless.conf import NEWEST, USES, Environment, Finding, Release, parse, read_environment
+from gapless.conf.answer import answer
+from gapless.errors import ConfError
+from gapless.report.conf import to_json, to_text
+from gapless.report.terminal import Terminal
+
+_ASSIGNMENT = re.compile(r"(?:export\s+)?(PYTORCH_(?:CUDA_|HIP_)?ALLOC_CONF)=(.*)", re.DOTALL)
+_FAIL_ON = re.compile(r"error|warning|info|CONF\d{3}")
+_RANKS = {"error": 0, "warning": 1, "info": 2}
+_EXAMPLES = """examples:
+  gapless conf "expandable_segments:True,max_split_size_mb:128" --torch 2.9
+  gapless conf                                  checks what the environment says
+  gapless conf "expandable_segments:False" --after "expandable_segments:True,max_split_size_mb:128"
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "conf",
+        help="explain and check PYTORCH_CUDA_ALLOC_CONF",
+        description="Explains each option of a settings string, checks it, and prints the corrected line.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("text", nargs="?", help="the settings; without it the environment variables are read")
+    parser.add_argument("--torch", metavar="VERSION", help=f"PyTorch's version (default: {NEWEST})")
+    parser.add_argument("--after", metavar="TEXT", help="TEXT was in force before: check a change while the job runs")
+    parser.add_argument(
+        "--uses", metavar="USE", action="append", default=[], help=f"what the program uses: {', '.join(USES)}"
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--fail-on", metavar="WHAT", action="append", default=[], help="error, warning, info or a code")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the answer; 1 when a finding is of a kind named by --fail-on."""
+    for what in args.fail_on:
+        if not _FAIL_ON.fullmatch(what):
+            raise ConfError(f"--fail-on {what!r} is not known", hint="give error, warning, info or a code like CONF611")
+    release = Release.parse(args.torch) if args.torch else NEWEST
+    environment = read_environment(os.environ, release) if args.text is None else None
+    text, source = _text(args.text, environment)
+    previous = parse(args.after, release, at_load=True).settings if args.after is not None else None
+    found = answer(text, release, environment=environment, uses=args.uses, previous=previous)
+    note = release.note if args.torch else f"PyTorch {release} is assumed; --torch VERSION asks for another."
+    if args.format == "json":
+        print(json.dumps(to_json(found, source, note)))
+    else:
+        to_text(found, source, note, Terminal(sys.stdout))
+    return int(any(_is_failure(finding, what) for finding in found.findings for what in args.fail_on))
+
+
+def _text(given: str | None, environment: Environment | None) -> tuple[str, str]:
+    """The settings and where they come from."""
+    if given is None:
+        return (environment.text, environment.variable) if environment else ("", "")
+    match = _ASSIGNMENT.fullmatch(given.strip())
+    return (match[2], "argument") if match else (given, "argument")
+
+
+def _is_failure(finding: Finding, what: str) -> bool:
+    if what in _RANKS:
+        return finding.severity.rank <= _RANKS[what]
+    return finding.code == what
