@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
+import itertools
 import json
 import os
 import pkgutil
@@ -120,5 +121,4 @@ def _report(error: GaplessError, arguments: list[str]) -> int:
 
 def _wants_json(arguments: list[str]) -> bool:
     # Looked for by hand: the error may be that the command line cannot be parsed.
-    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
-    return any(pair == ("--format", "json") or pair[0] == "--format=json" for pair in pairs)
+    return "--format=json" in arguments or ("--format", "json") in itertools.pairwise(arguments)

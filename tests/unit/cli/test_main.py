@@ -1,0 +1,108 @@
+"""The program as the shell sees it: status, streams, the form of failures."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import gapless
+from gapless.cli import main as program
+
+GAPLESS = [sys.executable, "-m", "gapless"]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*GAPLESS, *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_version_is_the_packages() -> None:
+    done = run("--version")
+
+    assert (done.returncode, done.stdout) == (0, f"gapless {gapless.__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",)])
+def test_help_lists_the_commands(arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+
+    assert done.returncode == 0
+    assert "conf      explain and check PYTORCH_CUDA_ALLOC_CONF" in done.stdout
+
+
+def test_unknown_command_names_the_nearest() -> None:
+    done = run("cnof")
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "gapless: there is no command 'cnof'\n  did you mean gapless conf?\n"
+
+
+def test_file_instead_of_a_command_is_recognised() -> None:
+    done = run(__file__)
+
+    assert done.returncode == 2
+    assert f"did you mean gapless explain {__file__}?" in done.stderr
+
+
+def test_unknown_option_is_one_message_and_a_hint() -> None:
+    done = run("conf", "--frobnicate")
+
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "gapless: unrecognized arguments: --frobnicate",
+        "  gapless --help describes what it takes",
+    ]
+
+
+@pytest.mark.parametrize("form", [("--format", "json"), ("--format=json",)])
+def test_failure_is_json_too_where_json_is_asked_for(form: tuple[str, ...]) -> None:
+    done = run("conf", "a:1", "--torch", "nonsense", *form)
+
+    answer = json.loads(done.stdout)
+    assert done.returncode == 2
+    assert answer["schema"] == "gapless.error/1"
+    assert answer["code"] == "conf"
+    assert answer["message"] == "'nonsense' is not a PyTorch version"
+    assert "gapless: 'nonsense' is not a PyTorch version" in done.stderr
+
+
+def test_reader_that_goes_away_is_met_quietly() -> None:
+    command = " ".join([*GAPLESS, "conf", "expandable_segments:True", "|", "true;", "echo", "${PIPESTATUS[0]}"])
+
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.stdout.strip() in ("0", "141")  # 0 when all was written before the reader went
+    assert done.stderr == ""
+
+
+def test_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(arguments: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program, "_run", interrupted)
+
+    assert program.main([]) == 128 + signal.SIGINT
+
+
+def test_mistake_of_ours_is_no_answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(arguments: list[str]) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(program, "_run", broken)
+
+    assert program.main([]) == 2
+    assert "gapless: this is a mistake in Gapless" in capsys.readouterr().err
+
+
+def test_start_imports_neither_rich_nor_numpy() -> None:
+    code = (
+        "import sys, gapless.cli.main, gapless.cli.conf; print({'rich', 'numpy', 'gapless._core'} & set(sys.modules))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.stdout == "set()\n"
