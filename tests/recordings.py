@@ -10,9 +10,12 @@ import io
 import os
 import pickle
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -23,9 +26,9 @@ def shared_snapshots() -> list[Path]:
     return sorted(path for path in folder.glob("*/*") if ".pickle" in path.suffixes)
 
 
-def each_shared_snapshot() -> pytest.MarkDecorator:
-    """Runs a test once for each shared snapshot, as its argument ``path``."""
-    found = shared_snapshots()
+def each_shared_snapshot(where: Callable[[Path], bool] = lambda path: True) -> pytest.MarkDecorator:
+    """Runs a test once for each shared snapshot that `where` admits, as its argument ``path``."""
+    found = [path for path in shared_snapshots() if where(path)]
     if not found and os.environ.get("CI") != "true":
         missing = pytest.mark.skip(reason="the shared recordings are absent: set GAPLESS_SHARED")
         return pytest.mark.parametrize("path", [pytest.param(Path(), marks=missing, id="none")])
