@@ -61,7 +61,8 @@ nb::list snapshot(const AllocatorOnCard& self) {
 
 nb::tuple as_tuple(const Stat& stat) { return nb::make_tuple(stat.current, stat.peak, stat.allocated, stat.freed); }
 
-// Name -> ((current, peak, allocated, freed) of all, small, large), as in torch.cuda.memory_stats.
+// Name -> ((current, peak, allocated, freed) of all, small, large), as in torch.cuda.memory_stats; by pool id for
+// reserved_bytes_by_private_pools.
 nb::dict statistics(const AllocatorOnCard& self) {
   const Statistics& s = self.allocator.statistics();
   nb::dict out;
@@ -85,6 +86,14 @@ nb::dict statistics(const AllocatorOnCard& self) {
   out["num_sync_all_streams"] = s.num_sync_all_streams;
   out["num_device_alloc"] = s.num_device_alloc;
   out["num_device_free"] = s.num_device_free;
+  nb::dict pools;
+  for (const PoolOwner& pool : self.allocator.owners()) {
+    const PoolStat& stat = pool.reserved_bytes;
+    if (stat.all.allocated == 0) continue;
+    pools[nb::make_tuple(pool.id.first, pool.id.second)] =
+        nb::make_tuple(as_tuple(stat.all), as_tuple(stat.of_pool[0]), as_tuple(stat.of_pool[1]));
+  }
+  out["reserved_bytes_by_private_pools"] = pools;
   return out;
 }
 

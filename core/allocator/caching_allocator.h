@@ -131,10 +131,6 @@ class CachingAllocator {
     Bytes size = 0;
     Bytes page = 0;
   };
-  struct StreamQueue {
-    StreamIndex stream;
-    std::deque<BlockIndex> waiting;
-  };
 
   // malloc.cpp
   Placement serve(Bytes requested, StreamIndex stream, OwnerIndex owner, bool captured);
@@ -155,14 +151,16 @@ class CachingAllocator {
   void poll_events();
   void queue_events(BlockIndex block, const std::vector<StreamIndex>& streams);
   void queue_captured_frees();
-  void drain_queue(StreamQueue& queue);
+  template <typename Concerned>
+  void drain_queues(Concerned concerned);
+  std::uint64_t hash_of(StreamIndex stream) const;
+  void synchronize(OwnerIndex only, bool all);
 
   // release.cpp
   bool gc_armed() const { return limit_.has_value() && settings_.garbage_collection_threshold > 0; }
   void collect_garbage();
   bool release_available(const Request& request);
   void release_all();
-  void synchronize(OwnerIndex only, bool all);
   void release_pool_blocks(std::uint32_t pool);
   void release_segment(BlockIndex block);
 
@@ -189,6 +187,7 @@ class CachingAllocator {
   FreeEntry entry_of(BlockIndex block) const;
   void number_new_segment(BlockRow& row);
   void number_new_block(BlockRow& row, const BlockRow& parent);
+  void count_reserved(const Pool& pool, std::int64_t change);
   void count_adopted(bool is_small, const std::vector<BlockIndex>& blocks);
   void log(Action action, Address address, Bytes size, const Lane& lane);
   const Pool& pool_of(const BlockRow& row) const { return pools_[lanes_[row.lane].pool]; }
@@ -217,7 +216,8 @@ class CachingAllocator {
   std::unordered_map<StreamIndex, std::uint64_t> handles_;
   std::uint32_t last_order_ = 0;
 
-  std::vector<StreamQueue> queues_;  // frees that wait for side streams, in order of a stream's first use
+  std::unordered_map<StreamIndex, std::deque<BlockIndex>> queues_;  // frees that wait for side streams
+  FlatHashOrder queue_order_;                                       // in which those streams are looked at
   std::unordered_map<BlockIndex, std::vector<StreamIndex>> uses_;
   std::unordered_map<BlockIndex, std::vector<StreamIndex>> capture_uses_;  // those recorded during a capture
   std::vector<BlockIndex> captured_frees_;  // freed during a capture: they get their events after it

@@ -93,7 +93,7 @@ bool CachingAllocator::map_block(BlockIndex block, Bytes wanted) {
   merge(block, blocks_[block].next);
   insert_free(block);
   total_ += size;
-  statistics_.reserved_bytes.increase(is_small, static_cast<std::int64_t>(size));
+  count_reserved(pools_[lane.pool], static_cast<std::int64_t>(size));
   ++statistics_.num_device_alloc;
   log(Action::kSegmentMap, start, size, lane);
   return true;
@@ -138,7 +138,7 @@ void CachingAllocator::unmap_block(BlockIndex block) {
   merge(block, blocks_[block].prev);
   merge(block, blocks_[block].next);
   total_ -= size;
-  statistics_.reserved_bytes.decrease(pool.is_small, static_cast<std::int64_t>(size));
+  count_reserved(pool, -static_cast<std::int64_t>(size));
   ++statistics_.num_device_free;
   log(Action::kSegmentUnmap, start, size, lane);
   if (blocks_[block].is_split()) {

@@ -30,20 +30,22 @@ void FlatHashOrder::insert(std::uint64_t hash, std::uint32_t value) {
   if (buckets_ == 0 || (count_ + 1) * 2 > buckets_) grow();
   Slot carried{hash, value, 0};
   std::size_t slot = wanted_slot(hash);
+  std::optional<std::size_t> taken;  // the new one's place, once it has one
   // Whoever is farther from home keeps the place; the other walks on.
-  for (; slots_[slot].distance >= 0; ++slot, ++carried.distance) {
-    if (carried.distance == longest_probe_) {
-      grow();
-      return insert(carried.hash, carried.value);
-    }
-    if (slots_[slot].distance < carried.distance) std::swap(slots_[slot], carried);
+  for (; carried.distance < longest_probe_ && slots_[slot].distance >= 0; ++slot, ++carried.distance) {
+    if (slots_[slot].distance >= carried.distance) continue;
+    std::swap(slots_[slot], carried);
+    if (!taken) taken = slot;
   }
-  if (carried.distance == longest_probe_) {
-    grow();
-    return insert(carried.hash, carried.value);
+  if (carried.distance < longest_probe_) {
+    slots_[slot] = carried;
+    ++count_;
+    return;
   }
-  slots_[slot] = carried;
-  ++count_;
+  // Too far from home: the table doubles, and the new one comes last.
+  if (taken) slots_[*taken] = carried;
+  grow();
+  insert(hash, value);
 }
 
 void FlatHashOrder::grow() {

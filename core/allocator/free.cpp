@@ -25,13 +25,24 @@ void CachingAllocator::free(BlockIndex block) {
   queue_events(block, streams);
 }
 
+// PyTorch's hash of a stream. Streams of its own pool have ids that no recording tells; only handles are known here.
+std::uint64_t CachingAllocator::hash_of(StreamIndex stream) const {
+  constexpr std::uint64_t kCudaDevice = std::uint64_t{1} << 56;
+  constexpr std::uint64_t kHandleMask = (std::uint64_t{1} << 48) - 1;
+  const auto known = handles_.find(stream);
+  return kCudaDevice | ((known == handles_.end() ? stream : known->second) & kHandleMask);
+}
+
 void CachingAllocator::queue_events(BlockIndex block, const std::vector<StreamIndex>& streams) {
   blocks_[block].has_uses = false;
-  for (const StreamIndex stream : streams) {
+  FlatHashOrder order;
+  for (const StreamIndex stream : streams) order.insert(hash_of(stream), stream);
+  for (std::size_t slot = 0; slot < order.slot_count(); ++slot) {
+    const auto stream = order.at(slot);
+    if (!stream) continue;
     ++blocks_[block].events;
-    auto queue = std::find_if(queues_.begin(), queues_.end(), [stream](auto& q) { return q.stream == stream; });
-    if (queue == queues_.end()) queue = queues_.insert(queue, StreamQueue{stream, {}});
-    queue->waiting.push_back(block);
+    queue_order_.insert(hash_of(*stream), *stream);
+    queues_[*stream].push_back(block);
   }
 }
 
@@ -135,19 +146,49 @@ Bytes CachingAllocator::merge(BlockIndex into, BlockIndex neighbour) {
   return gained;
 }
 
-void CachingAllocator::drain_queue(StreamQueue& queue) {
-  while (!queue.waiting.empty()) {
-    const BlockIndex block = queue.waiting.front();
-    queue.waiting.pop_front();
-    if (--blocks_[block].events == 0) free_block(block);
+// Takes the completed events of `concerned` blocks out of the queues, stream by stream in the order of PyTorch's table.
+template <typename Concerned>
+void CachingAllocator::drain_queues(Concerned concerned) {
+  for (std::size_t slot = 0; slot < queue_order_.slot_count();) {
+    const auto stream = queue_order_.at(slot);
+    if (!stream) {
+      ++slot;
+      continue;
+    }
+    std::deque<BlockIndex> left;
+    for (const BlockIndex block : queues_[*stream]) {
+      if (!concerned(block)) {
+        left.push_back(block);
+      } else if (--blocks_[block].events == 0) {
+        free_block(block);
+      }
+    }
+    if (left.empty()) {
+      queues_.erase(*stream);
+      queue_order_.erase(hash_of(*stream), *stream);  // another may have moved into this slot
+    } else {
+      queues_[*stream] = std::move(left);
+      ++slot;
+    }
   }
 }
 
 void CachingAllocator::poll_events() {
   if (!captured_frees_.empty()) queue_captured_frees();
   if (queues_.empty() || !events_ready_) return;
-  for (StreamQueue& queue : queues_) drain_queue(queue);
-  queues_.clear();
+  drain_queues([](BlockIndex) { return true; });
+}
+
+void CachingAllocator::synchronize(OwnerIndex only, bool all) {
+  ++statistics_.num_sync_all_streams;
+  queue_captured_frees();
+  const auto concerned = [&](BlockIndex block) { return all || pool_of(blocks_[block]).owner == only; };
+  drain_queues(concerned);
+  if (deferred_.empty()) return;
+  std::vector<BlockIndex> completed;
+  std::copy_if(deferred_.begin(), deferred_.end(), std::back_inserter(completed), concerned);
+  if (hook_ != nullptr) hook_->on_synchronize(completed);
+  for (const BlockIndex block : completed) complete(block);
 }
 
 }  // namespace gapless

@@ -146,12 +146,17 @@ std::vector<BlockIndex> CachingAllocator::adopt_segment(const StartSegment& segm
   return added;
 }
 
+void CachingAllocator::count_reserved(const Pool& pool, std::int64_t change) {
+  statistics_.reserved_bytes.change(pool.is_small, change);
+  if (pool.owner != kDefaultOwner) owners_[pool.owner].reserved_bytes.change(pool.is_small, change);
+}
+
 void CachingAllocator::count_adopted(bool is_small, const std::vector<BlockIndex>& blocks) {
   for (const BlockIndex block : blocks) {
     const BlockRow& row = blocks_[block];
     if (!row.mapped) continue;
     const auto size = static_cast<std::int64_t>(row.size);
-    statistics_.reserved_bytes.increase(is_small, size);
+    count_reserved(pool_of(row), size);
     if (row.is_free()) {
       if (!row.is_split() || row.is_expandable()) continue;
       statistics_.inactive_split.increase(is_small, 1);

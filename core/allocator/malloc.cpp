@@ -147,7 +147,7 @@ BlockIndex CachingAllocator::ask_device(const Request& request, bool is_retry) {
   number_new_segment(row);
   const auto bytes = static_cast<std::int64_t>(request.segment_bytes);
   statistics_.segment.increase(pool.is_small, 1);
-  statistics_.reserved_bytes.increase(pool.is_small, bytes);
+  count_reserved(pool, bytes);
   if (request.segment_bytes >= settings_.max_split_size) statistics_.oversize_segments.increase(1);
   ++statistics_.num_device_alloc;
   log(Action::kSegmentAlloc, row.address, row.size, lane);

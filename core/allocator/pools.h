@@ -9,6 +9,7 @@
 
 #include "allocator/block_table.h"
 #include "allocator/free_index.h"
+#include "allocator/statistics.h"
 
 namespace gapless {
 
@@ -41,6 +42,7 @@ struct PoolOwner {
   std::int64_t device_allocations = 0;  // segments it holds, as PyTorch counts them
   bool exists = false;                  // between its creation and the release of its last segment
   bool no_split = false;                // blocks are handed out whole
+  PoolStat reserved_bytes;              // outlives the pool
 
   std::uint64_t hash() const { return id.first != 0 ? id.first : id.second; }
   bool is_freeable() const { return exists && use_count == 0; }

@@ -53,7 +53,10 @@ bool CachingAllocator::end_scope(OwnerIndex index) {
 bool CachingAllocator::release_pool(OwnerIndex index) {
   PoolOwner& pool = owners_[index];
   if (!pool.exists) return false;
-  if (--pool.use_count == 0) freeable_.insert(pool.hash(), index);
+  if (--pool.use_count == 0) {
+    freeable_.insert(pool.hash(), index);
+    if (rules_.release_ends_no_split) pool.no_split = false;
+  }
   return pool.use_count >= 0;
 }
 

@@ -20,7 +20,7 @@ void CachingAllocator::release_segment(BlockIndex block) {
   total_ -= row.size;
   if (pool.owner != kDefaultOwner) --owners_[pool.owner].device_allocations;
   statistics_.segment.decrease(pool.is_small, 1);
-  statistics_.reserved_bytes.decrease(pool.is_small, static_cast<std::int64_t>(row.size));
+  count_reserved(pool, -static_cast<std::int64_t>(row.size));
   if (row.size >= settings_.max_split_size) statistics_.oversize_segments.decrease(1);
   ++statistics_.num_device_free;
   erase_free(block);
@@ -101,29 +101,6 @@ bool CachingAllocator::release_available(const Request& request) {
 }
 
 // Waits for every side stream and frees what waited.
-void CachingAllocator::synchronize(OwnerIndex only, bool all) {
-  ++statistics_.num_sync_all_streams;
-  queue_captured_frees();
-  const auto concerned = [&](BlockIndex block) { return all || pool_of(blocks_[block]).owner == only; };
-  for (StreamQueue& queue : queues_) {
-    std::deque<BlockIndex> left;
-    for (const BlockIndex block : queue.waiting) {
-      if (!concerned(block)) {
-        left.push_back(block);
-      } else if (--blocks_[block].events == 0) {
-        free_block(block);
-      }
-    }
-    queue.waiting = std::move(left);
-  }
-  std::erase_if(queues_, [](const StreamQueue& queue) { return queue.waiting.empty(); });
-  if (deferred_.empty()) return;
-  std::vector<BlockIndex> completed;
-  std::copy_if(deferred_.begin(), deferred_.end(), std::back_inserter(completed), concerned);
-  if (hook_ != nullptr) hook_->on_synchronize(completed);
-  for (const BlockIndex block : completed) complete(block);
-}
-
 void CachingAllocator::release_pool_blocks(std::uint32_t pool) {
   std::vector<BlockIndex> expandable;
   for (const FreeEntry& entry : free_entries(pools_[pool])) {

@@ -29,6 +29,7 @@ ReleaseRules ReleaseRules::of(Release release) {
     rules.limit_is_rounded = true;
     rules.scope_is_capture = false;
   }
+  rules.release_ends_no_split = since(14);
   return rules;
 }
 

@@ -37,6 +37,7 @@ struct ReleaseRules {
   bool scope_is_of_one_stream = false;       // up to 2.2: a scope takes the requests of its stream only
   bool capture_uses_need_no_event = false;   // from 2.4: streams that used a block during a capture are not waited for
   bool overflow_ignores_expandable = false;  // from 2.10: pools with use_on_oom are searched as if the option were off
+  bool release_ends_no_split = false;        // from 2.14: a pool that nobody uses any more is no longer no_split
 
   static ReleaseRules of(Release release);
 };

@@ -1,6 +1,6 @@
 """Builds the harness around one PyTorch release's own libc10_cuda.so and our stand-in device.
 
-    python -m differential.build 2.14.1 2.6.0        (in tests/; "all" builds every release)
+    python -m tests.differential.build 2.14.1 2.6.0        ("all" builds every release)
 
 Needed: x86-64 Linux, gcc and g++, and the package index the first time.
 """
@@ -17,8 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import libraries
-from .libraries import RELEASES, UnavailableError
+from tests.differential import libraries
+from tests.differential.libraries import RELEASES, UnavailableError
 
 _HERE = Path(__file__).parent
 _SOURCES = sorted([_HERE / "harness.cpp", *(_HERE / "standin").rglob("*.[ch]")])

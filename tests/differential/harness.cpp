@@ -69,13 +69,12 @@ void print_snapshot() {
   const auto now = caching::snapshot();
   for (const auto& segment : now.segments) {
     const auto pool = segment.owner_private_pool_id;
-    std::printf("segment addr=%" PRIx64 " size=%" PRIu64 " stream=%" PRIuPTR
-                " %s%s pool=%llu,%llu requested=%" PRIu64 ":",
+    std::printf("segment addr=%" PRIx64 " size=%" PRIu64 " stream=%" PRIuPTR " %s%s pool=%llu,%llu requested=%" PRIu64
+                ":",
                 static_cast<std::uint64_t>(segment.address), static_cast<std::uint64_t>(segment.total_size),
                 number_of(segment.stream), segment.is_large ? "large" : "small",
                 segment.is_expandable ? " expandable" : "", static_cast<unsigned long long>(pool.first),
-                static_cast<unsigned long long>(pool.second),
-                static_cast<std::uint64_t>(segment.requested_size));
+                static_cast<unsigned long long>(pool.second), static_cast<std::uint64_t>(segment.requested_size));
     for (const auto& block : segment.blocks) {
       const auto size = static_cast<std::uint64_t>(block.size);
       const auto requested = static_cast<std::uint64_t>(block.requested_size);
@@ -140,9 +139,7 @@ void begin_pool(PoolId pool) {
 }
 void end_pool(PoolId pool) { caching::endAllocateToPool(0, pool); }
 #else
-void begin_pool(PoolId pool) {
-  caching::get()->beginAllocateStreamToPool(0, handle_of(0), pool);
-}  // for stream 0 only
+void begin_pool(PoolId pool) { caching::get()->beginAllocateStreamToPool(0, handle_of(0), pool); }  // for stream 0 only
 void end_pool(PoolId) { caching::get()->endAllocateStreamToPool(0, handle_of(0)); }
 #endif
 
@@ -168,18 +165,17 @@ void print_stats() {
   print_stat("oversize_segments", stats.oversize_segments);
   print_count("num_alloc_retries", stats.num_alloc_retries);
   print_count("num_ooms", stats.num_ooms);
+#if RELEASE >= 212
+  print_count("num_oom_rejections", stats.num_oom_rejections);
+#endif
   print_count("max_split_size", stats.max_split_size);
 #if RELEASE >= 203
   print_count("num_sync_all_streams", stats.num_sync_all_streams);
   print_count("num_device_alloc", stats.num_device_alloc);
   print_count("num_device_free", stats.num_device_free);
 #endif
-#if RELEASE >= 212
-  print_count("num_oom_rejections", stats.num_oom_rejections);
-#endif
 #if RELEASE >= 213
-  std::map<PoolId, std::remove_reference_t<decltype(stats.reserved_bytes)>>
-      pools;  // sorted: a hash map has no order
+  std::map<PoolId, std::remove_reference_t<decltype(stats.reserved_bytes)>> pools;  // sorted: a hash map has no order
   for (const auto& [pool, bytes] : stats.reserved_bytes_by_private_pools) pools[pool] = bytes;
   for (const auto& [pool, bytes] : pools) {
     const auto name = std::to_string(pool.first) + "_" + std::to_string(pool.second);
@@ -221,8 +217,7 @@ class Program {
     const auto found = blocks_.find(next<std::string>(arguments));
     if (found == blocks_.end()) return;
     const auto stream = c10::cuda::getStreamFromExternal(handle_of(next<std::uintptr_t>(arguments)), 0);
-    c10::DataPtr data(found->second, found->second, caching::get()->raw_deleter(),
-                      c10::Device(c10::kCUDA, 0));
+    c10::DataPtr data(found->second, found->second, caching::get()->raw_deleter(), c10::Device(c10::kCUDA, 0));
     caching::recordStream(data, stream);
     data.release_context();
   }
@@ -278,8 +273,7 @@ bool always(signed char) { return true; }
 }  // namespace
 
 namespace c10::cuda::_internal {
-void setHasPrimaryContext(
-    bool (*has_context)(signed char));  // exported by libc10_cuda.so, declared in no header
+void setHasPrimaryContext(bool (*has_context)(signed char));  // exported by libc10_cuda.so, declared in no header
 }
 
 int main(int count, char** arguments) {

@@ -2,6 +2,7 @@
 
 Programs stay within what PyTorch's own Python does, and what it answers with an error that changes nothing. Left out,
 because what follows depends on heap addresses or on a counter that is wrong for good:
+- from 2.9 on, several frees that wait for the end of a capture (kept in a table keyed by address);
 - releasing a pool more often than it was opened;
 - an overflow pool that is no longer in use;
 - up to 2.2, a second scope while one is open (they belong to streams there).
@@ -26,6 +27,7 @@ class PoolScopes:
         self.open: list[int] = []
         self.has_overflow = False
         self.capturing = False
+        self.deferred = False  # a free waits for the end of the capture
 
     def step(self) -> list[str]:
         """The lines of one operation, or of a few that belong together."""
@@ -38,6 +40,22 @@ class PoolScopes:
         if self.release >= (2, 10):
             steps.append(self._no_split)
         return self.rng.choice(steps)()
+
+    def _defers(self) -> bool:
+        """Whether a free of a block that other streams use is put off: up to 2.12 any scope counts as a capture."""
+        return self.capturing if self.release >= (2, 13) else bool(self.open)
+
+    def may_defer(self) -> bool:
+        """Whether such a free may be made now."""
+        return self.release < (2, 9) or not (self._defers() and self.deferred)
+
+    def after_waiting_free(self) -> None:
+        """A block that other streams use was freed."""
+        self.deferred = self.deferred or self._defers()
+
+    def after_alloc(self) -> None:
+        """Something was allocated: what a capture had put off is taken up, once it is over."""
+        self.deferred = self.deferred and self._defers()
 
     def _begin(self) -> list[str]:
         if len(self.open) >= (1 if self.release < (2, 3) else 3):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from .pool_scopes import PoolScopes
+from tests.differential.pool_scopes import PoolScopes
 
 MIB, GIB = 1 << 20, 1 << 30
 Release = tuple[int, int]
@@ -114,7 +114,7 @@ def script(profile_name: str, seed: int, release: Release, calls: int = 2000) ->
 
 
 class _Writer:
-    """Writes one script. Invariant: `live` holds the blocks allocated and not freed; some allocations may have failed."""
+    """Writes one script. Invariant: `live` holds the blocks allocated and not yet freed (an allocation may fail)."""
 
     def __init__(self, profile: Profile, rng: random.Random, release: Release) -> None:
         self.profile, self.rng = profile, rng
@@ -122,6 +122,7 @@ class _Writer:
         self.live: list[str] = []
         self.palette = [self._fresh_size() for _ in range(12)]
         self.alloc_share = 0.5
+        self.used_elsewhere: set[str] = set()  # live blocks that other streams were said to use
         self.scopes = PoolScopes(rng, release) if profile.pools else None
 
     def write(self, calls: int) -> list[str]:
@@ -150,16 +151,26 @@ class _Writer:
         stream = self.rng.randint(0, 2) if self.rng.random() < 0.4 else 0
         self.lines.append(f"alloc {block} {self._size()} {stream}")
         self.live.append(block)
+        if self.scopes:
+            self.scopes.after_alloc()
 
     def _free(self) -> None:
         block = self.live.pop(self.rng.randrange(len(self.live)))
-        if self.profile.records_streams and self.rng.random() < 0.3:
+        may_wait = self.scopes is None or self.scopes.may_defer()
+        if block in self.used_elsewhere and not may_wait:
+            self.live.append(block)
+            return
+        if self.profile.records_streams and may_wait and self.rng.random() < 0.3:
             self._record_streams(block)
         self.lines.append(f"free {block}")
+        if self.scopes and block in self.used_elsewhere:
+            self.scopes.after_waiting_free()
+        self.used_elsewhere.discard(block)
 
     def _record_streams(self, block: str) -> None:
         for stream in self.rng.sample(range(4), self.rng.choice((1, 1, 1, 2))):
             self.lines.append(f"record_stream {block} {stream}")
+        self.used_elsewhere.add(block)
 
     def _record_early(self) -> None:
         """A block used by another stream long before it is freed; in a scope, only blocks about to be freed are."""

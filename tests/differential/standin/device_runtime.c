@@ -28,12 +28,8 @@ static status_t fail(status_t error) { return last_error = error; }
 
 // ---- Device memory: ranges of pages.
 
-enum {
-  PAGE = 2 << 20,
-  PAGES_MAX = 1 << 23
-};  // 16 TiB of addresses; the arrays cost only the memory they touch
-static const uint64_t kFirstAddress = 0x700000000000ull, kFirstReservation = 0x600000000000ull,
-                      kGiB = 1ull << 30;
+enum { PAGE = 2 << 20, PAGES_MAX = 1 << 23 };  // 16 TiB of addresses; the arrays cost only the memory they touch
+static const uint64_t kFirstAddress = 0x700000000000ull, kFirstReservation = 0x600000000000ull, kGiB = 1ull << 30;
 
 struct heap {  // freed ranges of one size: first pages, the lowest on top
   uint32_t* pages;
@@ -50,8 +46,7 @@ static void heap_push(struct heap* heap, uint32_t page) {
     if (!heap->pages) abort();
   }
   uint32_t at = heap->count++;
-  for (; at && heap->pages[(at - 1) / 2] > page; at = (at - 1) / 2)
-    heap->pages[at] = heap->pages[(at - 1) / 2];
+  for (; at && heap->pages[(at - 1) / 2] > page; at = (at - 1) / 2) heap->pages[at] = heap->pages[(at - 1) / 2];
   heap->pages[at] = page;
 }
 
@@ -68,8 +63,7 @@ static uint32_t heap_pop(struct heap* heap) {
 
 status_t cudaMalloc(void** pointer, size_t bytes) {
   uint64_t length = (bytes + PAGE - 1) / PAGE;
-  if (length >= PAGES_MAX || device.used_bytes + length * PAGE > device.limit_bytes)
-    return fail(OUT_OF_MEMORY);
+  if (length >= PAGES_MAX || device.used_bytes + length * PAGE > device.limit_bytes) return fail(OUT_OF_MEMORY);
   uint32_t page;
   if (freed[length].count) {
     page = heap_pop(&freed[length]);
@@ -102,8 +96,7 @@ status_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
 
 // ---- Virtual memory: reservations are addresses only, a physical handle is its size.
 
-status_t cuMemAddressReserve(uint64_t* address, size_t bytes, size_t align, uint64_t wish,
-                             unsigned long long flags) {
+status_t cuMemAddressReserve(uint64_t* address, size_t bytes, size_t align, uint64_t wish, unsigned long long flags) {
   static uint64_t next = kFirstReservation;
   *address = next;
   next += (bytes + kGiB - 1) / kGiB * kGiB;
@@ -157,9 +150,7 @@ status_t cudaGetDeviceProperties(char* properties, int index) {
   *(uint64_t*)(properties + TOTAL_GLOBAL_MEM) = device.total_bytes;
   return SUCCESS;
 }
-status_t cudaGetDeviceProperties_v2(char* properties, int index) {
-  return cudaGetDeviceProperties(properties, index);
-}
+status_t cudaGetDeviceProperties_v2(char* properties, int index) { return cudaGetDeviceProperties(properties, index); }
 
 status_t cudaGetLastError(void) {
   status_t error = last_error;
@@ -167,9 +158,7 @@ status_t cudaGetLastError(void) {
   return error;
 }
 status_t cudaPeekAtLastError(void) { return last_error; }
-const char* cudaGetErrorString(status_t error) {
-  return error == OUT_OF_MEMORY ? "out of memory" : "stand-in error";
-}
+const char* cudaGetErrorString(status_t error) { return error == OUT_OF_MEMORY ? "out of memory" : "stand-in error"; }
 const char* cudaGetErrorName(status_t error) { return "standInError"; }
 status_t cuGetErrorString(status_t error, const char** text) {
   *text = cudaGetErrorString(error);
@@ -265,7 +254,7 @@ status_t cudaGetDriverEntryPoint(const char* name, void** call, unsigned long lo
 status_t cudaGetDriverEntryPoint_ptsz(const char* name, void** call, unsigned long long flags, int* found) {
   return cudaGetDriverEntryPoint(name, call, flags, found);
 }
-status_t cudaGetDriverEntryPointByVersion(const char* name, void** call, unsigned version,
-                                          unsigned long long flags, int* found) {
+status_t cudaGetDriverEntryPointByVersion(const char* name, void** call, unsigned version, unsigned long long flags,
+                                          int* found) {
   return cudaGetDriverEntryPoint(name, call, flags, found);
 }
