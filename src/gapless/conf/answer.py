@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 from gapless.conf.check import check, corrected
 from gapless.conf.findings import Finding
@@ -29,8 +30,11 @@ class ConfAnswer:
         """What became of an item: read, replaced (by a later duplicate) or unread."""
         if not item.applied or item.option is None:
             return "unread"
-        same = [other for other in self.parsed.items if other.applied and other.option is item.option]
-        return "read" if same[-1] is item else "replaced"
+        return "read" if self._last[item.option.name] == item.start else "replaced"
+
+    @cached_property
+    def _last(self) -> dict[str, int]:
+        return {item.option.name: item.start for item in self.parsed.items if item.option and item.applied}
 
 
 def answer(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 from gapless.conf.parse import ParsedConf
 from gapless.conf.settings import Settings
@@ -97,8 +98,11 @@ class Subject:
 
     def position(self, name: str) -> int | None:
         """Character at which the last item stands that sets a field of `Settings`."""
-        places = [item.start for item in self.parsed.items if item.option and item.option.field == name]
-        return places[-1] if places else None
+        return self._positions.get(name)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {item.option.field: item.start for item in self.parsed.items if item.option}
 
 
 def finding(rule: Rule, message: str, hint: str, **more: object) -> Finding:

@@ -32,7 +32,7 @@ def merge(text: str, changes: Mapping[str, str | None]) -> str:
         changes: Values by option, as PyTorch writes them: ``{"max_split_size_mb": "128"}``.
 
     Raises:
-        ConfError: A change names an option that no release has.
+        ConfError: A change names an option that no release has, or the text ends inside a list.
 
     >>> merge("garbage_collection_threshold:0.8,max_split_size_mb:64", {"max_split_size_mb": "128"})
     'garbage_collection_threshold:0.8,max_split_size_mb:128'
@@ -57,6 +57,8 @@ def _changed(text: str, option: Option, name: str, value: str | None) -> str:
     if mine:
         last = mine[-1]
         return _without(text[: last.start] + f"{last.key}:{value}" + text[last.end :], mine[:-1])
+    if text.rfind("[") > text.rfind("]"):
+        raise ConfError("a list in the settings has no closing bracket, so nothing can be added", hint="add ]")
     head = text.rstrip(_BLANKS + ",")
     return f"{head},{name}:{value}" if head else f"{name}:{value}"
 

@@ -36,6 +36,11 @@ def test_change_to_an_unknown_option_is_refused() -> None:
     assert caught.value.hint == "did you mean max_split_size_mb?"
 
 
+def test_nothing_is_added_inside_an_open_list() -> None:
+    with pytest.raises(ConfError, match="has no closing bracket"):
+        merge("roundup_power2_divisions:[1:2", {"expandable_segments": "True"})
+
+
 def test_merged_change_is_in_force() -> None:
     text = "max_split_size_mb:64,expandable_segments:False,max_split_size_mb:32"
 
