@@ -24,8 +24,8 @@ test: lint ## Lint, then every test
 bench: ready-to-test ## Speed against peers, ratios in one run
 	@$(BIN)/python -m benchmarks
 
-fuzz: ready-to-run ## Fuzz the decoder and the replay (needs clang)
-	@scripts/fuzz.sh
+fuzz: ready-to-run ## Fuzz decoder and replay: make fuzz RUNS=1000000 NAME=decoder (needs clang)
+	@scripts/fuzz.sh $(NAME)
 
 build: ready-to-run ## Build the C++ core and install Gapless into .venv
 
