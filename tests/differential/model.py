@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gapless import _core, conf
+from gapless.recording import to_core
 
 _SERVED, _OUT_OF_MEMORY = 0, -1
-_UNLIMITED = (1 << 64) - 1
 _POOLS = ("all", "small_pool", "large_pool")
 _STATS_SINCE = {
     "num_sync_all_streams": (2, 3),
@@ -96,14 +96,7 @@ class _Program:
 
     def _config(self, text: str) -> None:
         self.settings = conf.parse(text, conf.Release(*self.release), self.settings).settings
-        core = _core.AllocatorSettings()
-        core.max_split_size = self.settings.max_split_size or _UNLIMITED
-        core.max_non_split_rounding = self.settings.max_non_split_rounding
-        core.large_segment_size = self.settings.large_segment_size
-        core.roundup_power2_divisions = self.settings.roundup_power2_divisions
-        core.garbage_collection_threshold = self.settings.garbage_collection_threshold
-        core.expandable_segments = self.settings.expandable_segments
-        self.allocator.configure(core)
+        self.allocator.configure(to_core(self.settings))
 
     def _event(self, action: str, address: int, size: int, stream: int, pool: int) -> str:
         shown = f" pool=0,{pool}" if pool and self.release >= (2, 8) else ""  # earlier traces do not tell

@@ -5,7 +5,7 @@ because what follows depends on heap addresses or on a counter that is wrong for
 - from 2.9 on, several frees that wait for the end of a capture (kept in a table keyed by address);
 - releasing a pool more often than it was opened;
 - an overflow pool that is no longer in use;
-- up to 2.2, a second scope while one is open (they belong to streams there).
+- up to 2.2, a second scope while one is open (they belong to streams there), and opening what cannot be opened.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class PoolScopes:
     def step(self) -> list[str]:
         """The lines of one operation, or of a few that belong together."""
         steps = [self._begin, self._begin, self._end, self._end, self._end, self._release, self._release]
-        steps.append(self._revive)
+        if self.release >= (2, 3):
+            steps.append(self._revive)
         if self.release >= (2, 6):
             steps.append(self._create)
         if self.release >= (2, 8):

@@ -103,7 +103,22 @@ PROFILES = {
         ),
         since=(2, 11),
     ),
-    "pools": Profile(2 * GIB, ("", "", "max_split_size_mb:64"), records_streams=True, pools=True),
+    "rejection": Profile(
+        900 * MIB,
+        (
+            "throw_on_cudamalloc_oom:True,per_process_memory_fraction:0.7",
+            f"{_EXPANDABLE},throw_on_cudamalloc_oom:True,per_process_memory_fraction:0.5",
+        ),
+        squeezes=True,
+        since=(2, 12),
+    ),
+    "pools": Profile(
+        2 * GIB,
+        ("", "max_split_size_mb:64", "garbage_collection_threshold:0.5"),
+        fractions=(1.0, 0.9, 0.6),
+        records_streams=True,
+        pools=True,
+    ),
     "pools-expandable": Profile(2 * GIB, (_EXPANDABLE,), records_streams=True, pools=True),
 }
 
@@ -122,6 +137,7 @@ class _Writer:
         self.live: list[str] = []
         self.palette = [self._fresh_size() for _ in range(12)]
         self.alloc_share = 0.5
+        self.side_streams = [0, 1, 2, *rng.sample(range(3, 1000), 5)]
         self.used_elsewhere: set[str] = set()  # live blocks that other streams were said to use
         self.scopes = PoolScopes(rng, release) if profile.pools else None
 
@@ -168,7 +184,7 @@ class _Writer:
         self.used_elsewhere.discard(block)
 
     def _record_streams(self, block: str) -> None:
-        for stream in self.rng.sample(range(4), self.rng.choice((1, 1, 1, 2))):
+        for stream in self.rng.sample(self.side_streams, self.rng.choice((1, 1, 1, 2, 4))):
             self.lines.append(f"record_stream {block} {stream}")
         self.used_elsewhere.add(block)
 
