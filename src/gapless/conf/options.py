@@ -301,7 +301,7 @@ OPTIONS: tuple[Option, ...] = (
         "0",
         Release(2, 10),
         Half.CUDA,
-        "So much host memory is pinned ahead, and small pinned blocks are cut from it.",
+        "So much host memory is pinned ahead, and small pinned blocks are cut from it without asking the driver.",
         bounds=(
             Bounds(
                 "1 or more, in MiB", "Pinned reserve segment size has to be greater than 0", Release(2, 10), least=1
@@ -317,7 +317,8 @@ OPTIONS: tuple[Option, ...] = (
         "False",
         Release(2, 12),
         Half.CUDA,
-        "Errors while pinned memory is freed are caught instead of raised.",
+        "An error while pinned memory is freed, as after a failed kernel, is swallowed, so that the program can still"
+        " end in order.",
         host_only=True,
     ),
     Option(

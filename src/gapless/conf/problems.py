@@ -14,6 +14,14 @@ from gapless.conf.releases import Release
 from gapless.conf.tokens import SIGNS
 
 _SHOWN_CHARS = 60
+ELSEWHERE = {
+    "roundup_bypass_threshold_mb": "it was for releases before 2.0; a list in roundup_power2_divisions names sizes now",
+    "expandable_segments_handle_type": "it cannot be set in the text, although errors name it; leave it out",
+    "expandable_segments_reserve": "it comes in a release after 2.14; leave it out",
+    "expandable_segments_reserve_by_class": "it comes in a release after 2.14; leave it out",
+    "segment_size_mb": "it is for Ascend cards (PYTORCH_NPU_ALLOC_CONF); here the option is large_segment_size_mb",
+}
+"""Names that people meet and that no release reads here, with what to do."""
 _PLAIN = re.compile(r"[\w.+-]{1,60}", re.ASCII)
 GAP = "Index out of bounds in ConfigTokenizer"
 UNCLOSED = "Expected closing bracket ']' in ConfigTokenizer but reached end of config"
@@ -74,7 +82,9 @@ def unknown_key(key: str, position: int, release: Release, torch_error: str) -> 
     """A key that the release does not read."""
     option = find(key)
     known = nearest(key, release)
-    if key in SIGNS:
+    if key in ELSEWHERE:
+        message, hint = f"PyTorch {release} does not know {key}", ELSEWHERE[key]
+    elif key in SIGNS:
         message, hint = f"an option's name is missing before {shown(key)}", "remove the sign that stands too many"
     elif option is not None:
         message = f"PyTorch {release} does not know {key}; it came with {option.since}"

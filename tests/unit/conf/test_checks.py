@@ -57,6 +57,11 @@ def test_conf601_says_nothing_of_names_that_are_not_near() -> None:
     assert "did you mean" not in only("zzzzzz:1", "CONF601").hint
 
 
+def test_conf601_knows_names_from_elsewhere() -> None:
+    assert "for releases before 2.0" in only("roundup_bypass_threshold_mb:64", "CONF601").hint
+    assert "after 2.14" in only("expandable_segments_reserve:0.5", "CONF601").hint
+
+
 def test_conf601_sees_an_equals_sign_and_a_lost_value() -> None:
     assert only("max_split_size_mb=100", "CONF601").hint.endswith("like max_split_size_mb:100")
     assert "stands where an option's name is expected" in only("max_split_size_mb:64,128", "CONF601").message
@@ -313,7 +318,7 @@ def test_conf618_to_621_tell_which_variable_counts(environ: dict[str, str], torc
     [
         ("CONF631", "custom-all-reduce", Severity.ERROR, "2.14"),
         ("CONF631", "ipc", Severity.ERROR, "2.4"),
-        ("CONF632", "nccl-registration", Severity.WARNING, "2.14"),
+        ("CONF632", "registration", Severity.WARNING, "2.14"),
         ("CONF633", "sleep-mode", Severity.ERROR, "2.8"),
     ],
 )

@@ -27,15 +27,17 @@ NCCL = Rule(
     "CONF632",
     "expandable-breaks-registration",
     Severity.INFO,
-    "expandable_segments:True where buffers are registered with NCCL.",
-    "NCCL registers one piece of memory, and a tensor in an expandable segment lies on many pages. Registration fails,"
-    " covers a part only, or falls back to the slow path.",
+    "expandable_segments:True where buffers are registered with NCCL or a network card.",
+    "A buffer is registered as one piece of memory, and a tensor in an expandable segment lies on many pages, which may"
+    " be given back and mapped anew. Registration fails, covers a part only, or falls back to the slow path. vLLM"
+    " refuses to transfer KV caches while the option is on.",
     "Take registered buffers from a torch.cuda.MemPool with NCCL's allocator (2.7 to 2.9 refuse such a pool while"
     " expandable segments are on).",
     (
         "https://github.com/NVIDIA/nccl/issues/1584",
         "https://github.com/NVIDIA/nccl/issues/1820",
         "https://github.com/pytorch/pytorch/issues/165419",
+        "https://github.com/vllm-project/vllm/pull/54351",
     ),
 )
 SLEEP = Rule(
@@ -78,7 +80,7 @@ RULES = (IPC, NCCL, SLEEP, ADVICE, PINNED_OVERFLOW)
 USES = {
     "ipc": "memory shared with other processes (cudaIpcGetMemHandle)",
     "custom-all-reduce": "vLLM's custom all-reduce, or one like it",
-    "nccl-registration": "buffers registered with NCCL",
+    "registration": "buffers registered with NCCL, or with a network card as for KV transfer",
     "sleep-mode": "vLLM's sleep mode, or another MemPool with its own allocator",
 }
 _ADVISING = (Release(2, 2), Release(2, 13))
@@ -117,13 +119,15 @@ def _ipc(subject: Subject) -> Finding:
 
 
 def _registration(subject: Subject) -> Finding:
-    message = "buffers in expandable segments cannot be relied on to be registered with NCCL as a whole"
+    message = (
+        "buffers in expandable segments cannot be relied on to be registered as a whole, with NCCL or a network card"
+    )
     hint = "take registered buffers from a torch.cuda.MemPool with NCCL's allocator"
     if _POOL_REFUSED[0] <= subject.parsed.release <= _POOL_REFUSED[1]:
         hint = (
             f"PyTorch {subject.parsed.release} refuses a MemPool with NCCL's allocator beside it: choose one of the two"
         )
-    severity = Severity.WARNING if "nccl-registration" in subject.uses else Severity.INFO
+    severity = Severity.WARNING if "registration" in subject.uses else Severity.INFO
     return _danger(subject, NCCL, message, hint, severity)
 
 

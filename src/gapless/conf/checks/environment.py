@@ -44,7 +44,7 @@ NOT_SEEN = Rule(
     "vLLM, SGLang and others look into PYTORCH_CUDA_ALLOC_CONF to find out whether expandable segments are on, and take"
     " their precautions only then.",
     "Use PYTORCH_CUDA_ALLOC_CONF, or set both to the same text.",
-    ("https://github.com/huggingface/trl/pull/5794", "https://github.com/vllm-project/vllm/pull/40812"),
+    ("https://github.com/vllm-project/vllm/pull/54351", "https://github.com/huggingface/trl/pull/5794"),
 )
 RULES = (IGNORED, MIXED, CACHING_OFF, NOT_SEEN)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gapless.conf.findings import Finding, Repair, Rule, Severity, Subject, finding
 from gapless.conf.options import Kind, Option, find
 from gapless.conf.parse import ParsedItem, parse
-from gapless.conf.problems import Problem, nearest
+from gapless.conf.problems import ELSEWHERE, Problem, nearest
 from gapless.conf.settings import Settings
 from gapless.units import MIB
 
@@ -126,6 +126,8 @@ def _renamed(subject: Subject, item: ParsedItem) -> Repair | None:
     option = find(key)
     if option is not None:
         return Repair(item.start, f"{key}:{value}" if option.since <= release else None)
+    if key in ELSEWHERE:
+        return Repair(item.start, None)
     like = nearest(key, release)
     close = bool(like) and difflib.SequenceMatcher(None, like, key.lower()).ratio() > _SURELY_MEANT
     return Repair(item.start, f"{like}:{value}") if close else None

@@ -18,7 +18,7 @@ DROPS = Rule(
     " defaults (from 2.11 max_non_split_rounding_mb as well), whatever it mentions. Libraries that switch"
     " expandable_segments off and on around a pool, as vLLM's sleep mode does, lose them for good.",
     "Repeat in the call what must stay.",
-    ("https://github.com/vllm-project/vllm/pull/40812",),
+    ("https://github.com/vllm-project/vllm/pull/54351", "https://github.com/vllm-project/vllm/pull/40812"),
 )
 FREES_LIVE = Rule(
     "CONF642",
