@@ -59,7 +59,7 @@ nb::list snapshot(const AllocatorOnCard& self) {
   return blocks;
 }
 
-nb::tuple as_tuple(const Stat& stat) { return nb::make_tuple(stat.current, stat.peak, stat.allocated, stat.freed); }
+nb::tuple as_tuple(const Stat& stat) { return nb::make_tuple(stat.current, stat.peak, stat.allocated, stat.freed()); }
 
 // Name -> ((current, peak, allocated, freed) of all, small, large), as in torch.cuda.memory_stats; by pool id for
 // reserved_bytes_by_private_pools.
@@ -67,7 +67,7 @@ nb::dict statistics(const AllocatorOnCard& self) {
   const Statistics& s = self.allocator.statistics();
   nb::dict out;
   const auto add = [&out](const char* name, const PoolStat& stat) {
-    out[name] = nb::make_tuple(as_tuple(stat.all), as_tuple(stat.of_pool[0]), as_tuple(stat.of_pool[1]));
+    out[name] = nb::make_tuple(as_tuple(stat.all()), as_tuple(stat.of_pool(true)), as_tuple(stat.of_pool(false)));
   };
   add("allocation", s.allocation);
   add("segment", s.segment);

@@ -146,6 +146,7 @@ class CachingAllocator {
   BlockIndex split(BlockIndex whole, const Request& request);
 
   // free.cpp
+  void request_free(BlockIndex block);
   void free_block(BlockIndex block);
   Bytes merge(BlockIndex into, BlockIndex neighbour);
   void poll_events();
@@ -189,7 +190,9 @@ class CachingAllocator {
   void number_new_block(BlockRow& row, const BlockRow& parent);
   void count_reserved(const Pool& pool, std::int64_t change);
   void count_adopted(bool is_small, const std::vector<BlockIndex>& blocks);
-  void log(Action action, Address address, Bytes size, const Lane& lane);
+  void log(Action action, Address address, Bytes size, const Lane& lane) {
+    if (log_ != nullptr) log_->push_back({address, size, lane.stream, pools_[lane.pool].owner, action});
+  }
   const Pool& pool_of(const BlockRow& row) const { return pools_[lanes_[row.lane].pool]; }
   PoolOwner& owner_of(const BlockRow& row) { return owners_[pool_of(row).owner]; }
   std::vector<FreeEntry> free_entries(const Pool& pool) const;

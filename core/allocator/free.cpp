@@ -7,12 +7,22 @@
 
 namespace gapless {
 
-void CachingAllocator::free(BlockIndex block) {
-  free_deferred(block);
-  deferred_.pop_back();
+// The program lets go: from here on the bytes are active, no longer allocated.
+void CachingAllocator::request_free(BlockIndex block) {
   BlockRow& row = blocks_[block];
-  row.events = 0;
-  if (!row.has_uses) {
+  GAPLESS_CHECK(row.allocated);
+  row.allocated = false;
+  const Lane& lane = lanes_[row.lane];
+  const bool is_small = pools_[lane.pool].is_small;
+  log(Action::kFreeRequested, row.address, row.requested, lane);
+  statistics_.allocation.decrease(is_small, 1);
+  statistics_.allocated_bytes.decrease(is_small, static_cast<std::int64_t>(row.size));
+  if (row.size >= settings_.max_split_size) statistics_.oversize_allocations.decrease(1);
+}
+
+void CachingAllocator::free(BlockIndex block) {
+  request_free(block);
+  if (!blocks_[block].has_uses) {
     free_block(block);
     return;
   }
@@ -66,16 +76,9 @@ void CachingAllocator::queue_captured_frees() {
 }
 
 void CachingAllocator::free_deferred(BlockIndex block) {
-  BlockRow& row = blocks_[block];
-  GAPLESS_CHECK(row.allocated);
-  row.allocated = false;
-  row.events = 1;
+  request_free(block);
+  blocks_[block].events = 1;
   deferred_.push_back(block);
-  const bool is_small = pool_of(row).is_small;
-  log(Action::kFreeRequested, row.address, row.requested, lanes_[row.lane]);
-  statistics_.allocation.decrease(is_small, 1);
-  statistics_.allocated_bytes.decrease(is_small, static_cast<std::int64_t>(row.size));
-  if (row.size >= settings_.max_split_size) statistics_.oversize_allocations.decrease(1);
 }
 
 void CachingAllocator::complete(BlockIndex block) {
@@ -95,19 +98,20 @@ void CachingAllocator::record_stream(BlockIndex block, StreamIndex stream) {
 }
 
 void CachingAllocator::free_block(BlockIndex block) {
-  const bool is_small = pool_of(blocks_[block]).is_small;
-  const auto size = static_cast<std::int64_t>(blocks_[block].size);
-  const auto requested = static_cast<std::int64_t>(blocks_[block].requested);
-  log(Action::kFreeCompleted, blocks_[block].address, blocks_[block].requested, lanes_[blocks_[block].lane]);
+  BlockRow& row = blocks_[block];
+  const Lane& lane = lanes_[row.lane];
+  const bool is_small = pools_[lane.pool].is_small;
+  const auto size = static_cast<std::int64_t>(row.size);
+  const auto requested = static_cast<std::int64_t>(row.requested);
+  log(Action::kFreeCompleted, row.address, row.requested, lane);
   std::int64_t split_count = 0;
   std::int64_t split_bytes = 0;
-  for (const BlockIndex neighbour : {blocks_[block].prev, blocks_[block].next}) {
+  for (const BlockIndex neighbour : {row.prev, row.next}) {
     const Bytes merged = merge(block, neighbour);
     split_count -= merged > 0 ? 1 : 0;
     split_bytes -= static_cast<std::int64_t>(merged);
   }
   insert_free(block);
-  const BlockRow& row = blocks_[block];
   if (row.is_split()) {
     split_count += 1;
     split_bytes += static_cast<std::int64_t>(row.size);

@@ -12,10 +12,21 @@ namespace {
 constexpr std::size_t kLongBin = 256;  // a longer array becomes a tree
 constexpr std::size_t kSpreadAt = 96;  // a lane with more blocks gets all bins
 
+constexpr std::size_t kShortBin = 8;  // searched from the front: most bins hold one or two
+
 // Sorts before every real entry of its size.
 FreeEntry floor_of(Bytes size) { return {size, 0, 0, 0}; }
 
 }  // namespace
+
+std::size_t FreeIndex::Bin::position(const FreeEntry& entry) const {
+  if (array_.size() > kShortBin) {
+    return static_cast<std::size_t>(std::lower_bound(array_.begin(), array_.end(), entry) - array_.begin());
+  }
+  std::size_t at = 0;
+  while (at < array_.size() && array_[at] < entry) ++at;
+  return at;
+}
 
 void FreeIndex::Bin::insert(const FreeEntry& entry) {
   if (!tree_ && array_.size() >= kLongBin) {
@@ -25,16 +36,24 @@ void FreeIndex::Bin::insert(const FreeEntry& entry) {
   if (tree_) {
     tree_->insert(entry);
   } else {
-    array_.insert(std::upper_bound(array_.begin(), array_.end(), entry), entry);
+    array_.insert(array_.begin() + static_cast<std::ptrdiff_t>(position(entry)), entry);
   }
 }
 
 bool FreeIndex::Bin::erase(const FreeEntry& entry) {
   if (tree_) return tree_->erase(entry) == 1;
-  const auto found = std::lower_bound(array_.begin(), array_.end(), entry);
-  if (found == array_.end() || entry < *found) return false;
-  array_.erase(found);
+  const std::size_t at = position(entry);
+  if (at == array_.size() || entry < array_[at]) return false;
+  array_.erase(array_.begin() + static_cast<std::ptrdiff_t>(at));
   return true;
+}
+
+void FreeIndex::Bin::erase_found(const FreeEntry* entry) {
+  if (tree_) {
+    tree_->erase(FreeEntry(*entry));
+  } else {
+    array_.erase(array_.begin() + (entry - array_.data()));
+  }
 }
 
 const FreeEntry* FreeIndex::Bin::lower_bound(const FreeEntry& entry) const {
@@ -42,8 +61,8 @@ const FreeEntry* FreeIndex::Bin::lower_bound(const FreeEntry& entry) const {
     const auto found = tree_->lower_bound(entry);
     return found == tree_->end() ? nullptr : &*found;
   }
-  const auto found = std::lower_bound(array_.begin(), array_.end(), entry);
-  return found == array_.end() ? nullptr : &*found;
+  const std::size_t at = position(entry);
+  return at == array_.size() ? nullptr : &array_[at];
 }
 
 const FreeEntry* FreeIndex::Bin::upper_bound(const FreeEntry& entry) const {
@@ -60,8 +79,8 @@ const FreeEntry* FreeIndex::Bin::last_before(const FreeEntry& entry) const {
     const auto found = tree_->lower_bound(entry);
     return found == tree_->begin() ? nullptr : &*std::prev(found);
   }
-  const auto found = std::lower_bound(array_.begin(), array_.end(), entry);
-  return found == array_.begin() ? nullptr : &*std::prev(found);
+  const std::size_t at = position(entry);
+  return at == 0 ? nullptr : &array_[at - 1];
 }
 
 const FreeEntry* FreeIndex::Bin::last() const {
@@ -131,6 +150,16 @@ void FreeIndex::insert(const FreeEntry& entry) {
 void FreeIndex::erase(const FreeEntry& entry) {
   const int bin = bin_of(entry.size);
   GAPLESS_CHECK(bins_[bin].erase(entry));
+  note_erased(bin);
+}
+
+void FreeIndex::erase_found(const FreeEntry* entry) {
+  const int bin = bin_of(entry->size);
+  bins_[bin].erase_found(entry);
+  note_erased(bin);
+}
+
+void FreeIndex::note_erased(int bin) {
   if (bins_[bin].empty()) occupied_[bin / 64] &= ~(std::uint64_t{1} << (bin % 64));
   --count_;
 }

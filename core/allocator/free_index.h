@@ -50,6 +50,8 @@ class FreeIndex {
   void insert(const FreeEntry& entry);
   // REQUIRES: an equal entry is inside.
   void erase(const FreeEntry& entry);
+  // REQUIRES: `entry` was returned by a lookup since the last change.
+  void erase_found(const FreeEntry* entry);
 
   // The first entry of at least `size` bytes; null when there is none. Pointers live until the next change.
   const FreeEntry* first_at_least(Bytes size) const;
@@ -67,6 +69,7 @@ class FreeIndex {
    public:
     void insert(const FreeEntry& entry);
     bool erase(const FreeEntry& entry);
+    void erase_found(const FreeEntry* entry);
     const FreeEntry* lower_bound(const FreeEntry& entry) const;  // first not below
     const FreeEntry* upper_bound(const FreeEntry& entry) const;  // first above
     const FreeEntry* last_before(const FreeEntry& entry) const;
@@ -76,6 +79,7 @@ class FreeIndex {
     std::size_t count() const { return tree_ ? tree_->size() : array_.size(); }
 
    private:
+    std::size_t position(const FreeEntry& entry) const;  // of the first not below, in the array
     std::vector<FreeEntry> array_;
     std::unique_ptr<std::set<FreeEntry>> tree_;
   };
@@ -89,6 +93,7 @@ class FreeIndex {
   int next_bin(int from) const;      // first non-empty bin >= from, or -1
   int previous_bin(int from) const;  // last non-empty bin <= from, or -1
   void spread();                     // from a single bin to all
+  void note_erased(int bin);
 
   std::size_t count_ = 0;
   std::vector<Bin> bins_ = std::vector<Bin>(1);

@@ -51,10 +51,6 @@ void CachingAllocator::number_new_block(BlockRow& row, const BlockRow& parent) {
   row.order = rules_.tie_break == TieBreak::kBlockNumber ? ++last_order_ : parent.order;
 }
 
-void CachingAllocator::log(Action action, Address address, Bytes size, const Lane& lane) {
-  if (log_ != nullptr) log_->push_back({address, size, lane.stream, pools_[lane.pool].owner, action});
-}
-
 // Every free block of a pool in PyTorch's order, over its streams.
 std::vector<FreeEntry> CachingAllocator::free_entries(const Pool& pool) const {
   std::vector<FreeEntry> entries;

@@ -101,7 +101,7 @@ BlockIndex CachingAllocator::search(std::uint32_t lane_index, Bytes size, bool e
   if (!oversize_request && found->size >= settings_.max_split_size) return kNoBlock;
   if (oversize_request && found->size >= size + settings_.max_non_split_rounding) return kNoBlock;
   const BlockIndex block = found->block;
-  lane.free.erase(FreeEntry(*found));
+  lane.free.erase_found(found);
   return block;
 }
 

@@ -11,36 +11,42 @@ struct Stat {
   std::int64_t current = 0;
   std::int64_t peak = 0;
   std::int64_t allocated = 0;  // sum of all increases
-  std::int64_t freed = 0;      // sum of all decreases
 
+  std::int64_t freed() const { return allocated - current; }  // sum of all decreases
   void increase(std::int64_t amount) {
     current += amount;
-    peak = std::max(peak, current);
     allocated += amount;
+    peak = std::max(peak, current);
   }
-  void decrease(std::int64_t amount) {
-    current -= amount;
-    freed += amount;
-  }
-  void change(std::int64_t amount) { amount > 0 ? increase(amount) : decrease(-amount); }
+  void decrease(std::int64_t amount) { current -= amount; }
 };
 
-// A statistic of the whole allocator and of its two kinds of pools.
-struct PoolStat {
-  Stat all;
-  std::array<Stat, 2> of_pool;  // small, large
-
+// A statistic of the small and the large pools, and of both together. Only the peak of both needs a place of its own.
+class PoolStat {
+ public:
   void increase(bool is_small, std::int64_t amount) {
-    all.increase(amount);
-    of_pool[is_small ? 0 : 1].increase(amount);
+    of_pool_[is_small ? 0 : 1].increase(amount);
+    current_ += amount;
+    peak_ = std::max(peak_, current_);
   }
   void decrease(bool is_small, std::int64_t amount) {
-    all.decrease(amount);
-    of_pool[is_small ? 0 : 1].decrease(amount);
+    of_pool_[is_small ? 0 : 1].decrease(amount);
+    current_ -= amount;
   }
   void change(bool is_small, std::int64_t amount) {
-    if (amount != 0) amount > 0 ? increase(is_small, amount) : decrease(is_small, -amount);
+    if (amount > 0) increase(is_small, amount);
+    if (amount < 0) decrease(is_small, -amount);
   }
+
+  std::int64_t current() const { return current_; }
+  std::int64_t peak() const { return peak_; }
+  const Stat& of_pool(bool is_small) const { return of_pool_[is_small ? 0 : 1]; }
+  Stat all() const { return {current_, peak_, of_pool_[0].allocated + of_pool_[1].allocated}; }
+
+ private:
+  std::int64_t current_ = 0;
+  std::int64_t peak_ = 0;
+  std::array<Stat, 2> of_pool_;  // small, large
 };
 
 struct Statistics {

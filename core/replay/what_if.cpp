@@ -166,14 +166,14 @@ class Run {
     const FreeEntry* largest = free == nullptr ? nullptr : free->last();
     const Statistics& s = allocator_.statistics();
     result_.failures.push_back({event, bytes, size, segment_size(size, allocator_.settings()),
-                                static_cast<Bytes>(s.allocated_bytes.all.current),
-                                static_cast<Bytes>(s.active_bytes.all.current), allocator_.reserved_bytes(),
+                                static_cast<Bytes>(s.allocated_bytes.current()),
+                                static_cast<Bytes>(s.active_bytes.current()), allocator_.reserved_bytes(),
                                 largest == nullptr ? 0 : largest->size, device_.free_bytes(), was_recorded});
     if (options_.stops_at_failure) stopped_ = true;
   }
 
   static void raise(Peak& peak, const PoolStat& stat, std::uint32_t event) {
-    const auto bytes = static_cast<Bytes>(stat.all.peak);
+    const auto bytes = static_cast<Bytes>(stat.peak());
     if (bytes > peak.bytes) peak = {bytes, event};
   }
 
@@ -186,7 +186,7 @@ class Run {
   }
 
   void note_timeline(std::uint32_t event) {
-    const auto allocated = static_cast<Bytes>(allocator_.statistics().allocated_bytes.all.current);
+    const auto allocated = static_cast<Bytes>(allocator_.statistics().allocated_bytes.current());
     const Bytes reserved = allocator_.reserved_bytes();
     if (!result_.timeline_event.empty() && result_.timeline_allocated.back() == allocated &&
         result_.timeline_reserved.back() == reserved) {
