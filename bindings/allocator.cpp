@@ -89,9 +89,9 @@ nb::dict statistics(const AllocatorOnCard& self) {
   nb::dict pools;
   for (const PoolOwner& pool : self.allocator.owners()) {
     const PoolStat& stat = pool.reserved_bytes;
-    if (stat.all.allocated == 0) continue;
+    if (stat.all().allocated == 0) continue;
     pools[nb::make_tuple(pool.id.first, pool.id.second)] =
-        nb::make_tuple(as_tuple(stat.all), as_tuple(stat.of_pool[0]), as_tuple(stat.of_pool[1]));
+        nb::make_tuple(as_tuple(stat.all()), as_tuple(stat.of_pool(true)), as_tuple(stat.of_pool(false)));
   }
   out["reserved_bytes_by_private_pools"] = pools;
   return out;
