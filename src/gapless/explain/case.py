@@ -1,0 +1,111 @@
+"""A case: one device at one moment, with everything that rules ask of it, each computed once and only when asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gapless import _core
+from gapless.explain.fragments import Fragments, fragments_of
+from gapless.explain.growth import growth_of
+from gapless.explain.holders import holders_of
+from gapless.explain.kinds import kinds_of
+from gapless.explain.moment import Facts, Moment, choose_moment, facts_at
+from gapless.explain.pins import pins_of
+from gapless.explain.refusal import Refusal, refusal_at
+from gapless.explain.stack_table import StackTable
+from gapless.recording.recording import FREE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gapless.explain.finding import Growth, Holder, Pin
+    from gapless.explain.options import ExplainOptions
+    from gapless.recording import Recording, State
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What is explained."""
+
+    recording: Recording
+    options: ExplainOptions
+    moment: Moment
+    state: State
+    facts: Facts
+
+    @cached_property
+    def refusal(self) -> Refusal | None:
+        """The failing request in numbers; None when nothing failed at the moment."""
+        return refusal_at(self.recording, self.moment.event, self.facts)
+
+    @cached_property
+    def stacks(self) -> StackTable:
+        """The recording's stacks."""
+        return StackTable(self.recording)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Bytes of each block."""
+        size: NDArray[np.int64] = self.state.blocks["size"].astype(np.int64)
+        return size
+
+    @cached_property
+    def is_free(self) -> NDArray[np.bool_]:
+        """Per block."""
+        free: NDArray[np.bool_] = self.state.blocks["state"] == FREE
+        return free
+
+    @cached_property
+    def is_usable(self) -> NDArray[np.bool_]:
+        """Per block: free, and of the failed request's pool, stream and class; without a request, free."""
+        if self.refusal is None:
+            return self.is_free
+        return self.is_free & self.refusal.request.may_use(self.state, self.recording.settings)
+
+    @cached_property
+    def block_stacks(self) -> NDArray[np.uint32]:
+        """Per block the stack of its allocation, NO_STACK when not recorded."""
+        stacks: NDArray[np.uint32] = self.state.blocks["stack"].astype(np.uint32)
+        known = self.state.allocation != _core.NO_ALLOCATION
+        stacks[known] = self.recording.trace.allocations.stack[self.state.allocation[known]]
+        return stacks
+
+    @cached_property
+    def kinds(self) -> NDArray[np.int64]:
+        """Per block the index of its kind in ``KINDS``."""
+        return kinds_of(self)
+
+    @cached_property
+    def holders(self) -> tuple[Holder, ...]:
+        """Who holds the memory in use, by place and kind, the largest first."""
+        return holders_of(self)
+
+    @cached_property
+    def fragments(self) -> Fragments | None:
+        """Where the free bytes lie; None when nothing failed, or memory was full anyway."""
+        return fragments_of(self)
+
+    @cached_property
+    def growth(self) -> tuple[Growth, ...]:
+        """What grows with every step, the fastest first."""
+        return growth_of(self)
+
+    @cached_property
+    def pins(self) -> tuple[Pin, ...]:
+        """Segments with free memory that blocks in use keep from being returned, most free memory first."""
+        return pins_of(self)
+
+
+def open_case(recording: Recording, options: ExplainOptions) -> Case:
+    """The case that the options ask for.
+
+    Raises:
+        InputError: The recording has no such moment.
+    """
+    moment = choose_moment(recording, options)
+    state = recording.state_before(moment.event)
+    return Case(recording, options, moment, state, facts_at(recording, moment, state, options))

@@ -1,0 +1,157 @@
+"""`explain`: one device of a recording at one moment, put together from all parts.
+
+Nothing here decides anything: the moment, the rules and the order of verdicts each have their own file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gapless.explain.case import Case, open_case
+from gapless.explain.finding import SEVERITIES, Finding, Growth, Holder, Pin, Verdict
+from gapless.explain.options import ExplainOptions
+from gapless.explain.rules import FALLBACK, all_rules
+from gapless.explain.verdict import deciding, verdict_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gapless.explain.moment import Facts
+    from gapless.recording import Recording
+
+SCHEMA = "gapless.explain/1"
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why a device's recording failed, or that nothing is wrong. Fixes are added by who measures them."""
+
+    case: Case
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    """Worst first; the verdict's own is the first."""
+
+    @property
+    def recording(self) -> Recording:
+        """What was explained."""
+        return self.case.recording
+
+    @property
+    def facts(self) -> Facts:
+        """The allocator's numbers at the moment."""
+        return self.case.facts
+
+    @property
+    def holders(self) -> tuple[Holder, ...]:
+        """Who holds the memory in use."""
+        return self.case.holders
+
+    @property
+    def pins(self) -> tuple[Pin, ...]:
+        """What keeps segments from being returned."""
+        return self.case.pins
+
+    @property
+    def growth(self) -> tuple[Growth, ...]:
+        """What grows with every step."""
+        return self.case.growth
+
+    @cached_property
+    def lower_bound_bytes(self) -> int:
+        """Peak of the requested bytes in use: no allocator needs less, and none may reach it."""
+        return lower_bound_bytes(self.recording)
+
+    def to_json(self) -> dict[str, Any]:
+        """As gapless.explain/1, without fixes."""
+        return {
+            "schema": SCHEMA,
+            "input": input_to_json(self.recording),
+            "state": self.facts.to_json(self.case.moment),
+            "replay": replay_to_json(self.recording),
+            "verdict": self.verdict.to_json(),
+            "findings": [finding.to_json() for finding in self.findings],
+            "holders": [holder.to_json() for holder in self.holders],
+            "pins": [pin.to_json() for pin in self.pins],
+            "growth": [growth.to_json() for growth in self.growth],
+            "lower_bound_bytes": self.lower_bound_bytes,
+            "fixes": [],
+        }
+
+
+def explain(recording: Recording, options: ExplainOptions | None = None) -> Explanation:
+    """Explains one device of a recording.
+
+    Args:
+        recording: What to explain.
+        options: The moment, and what is known besides the file.
+
+    Raises:
+        InputError: The recording has no such moment.
+    """
+    case = open_case(recording, options or ExplainOptions())
+    findings = [finding for rule, find in all_rules() if rule.code != FALLBACK for finding in find(case)]
+    decisive = deciding(findings)
+    if decisive is None:
+        decisive = _fallback(case)
+        findings.append(decisive)
+    findings.sort(key=lambda finding: (finding is not decisive, SEVERITIES.index(finding.severity)))
+    return Explanation(case, verdict_of(decisive), tuple(findings))
+
+
+def explain_all(recordings: Iterable[Recording], options: ExplainOptions | None = None) -> list[Explanation]:
+    """Explains several devices, the worst first: failures before peaks, then the most memory reserved."""
+    found = [explain(recording, options) for recording in recordings]
+    return sorted(found, key=lambda one: (not one.case.moment.is_failure, -one.facts.reserved_bytes))
+
+
+def lower_bound_bytes(recording: Recording) -> int:
+    """Peak of live requested bytes of a recording."""
+    allocations = recording.trace.allocations
+    count = recording.event_count
+    change = np.zeros(count + 1, dtype=np.int64)
+    requested = allocations.requested.astype(np.int64)
+    np.add.at(change, allocations.alloc_event + 1, requested)
+    ended = allocations.free_requested_event < count
+    np.add.at(change, allocations.free_requested_event[ended].astype(np.int64) + 1, -requested[ended])
+    return int(np.cumsum(change).max(initial=0))
+
+
+def input_to_json(recording: Recording) -> dict[str, Any]:
+    """The part "input" of every schema that speaks of one recording."""
+    values = vars(recording.settings)
+    settings = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+    return {
+        "path": recording.path,
+        "kind": recording.kind,
+        "torch": {
+            "candidates": [str(release) for release in recording.candidates],
+            "matched": str(recording.matched) if recording.matched else None,
+        },
+        "device": recording.device,
+        "events": recording.event_count,
+        "settings": {"text": recording.settings_text, "values": settings},
+    }
+
+
+def replay_to_json(recording: Recording) -> dict[str, Any] | None:
+    """The part "replay": how exactly the model repeats the recording; None without events."""
+    check = recording.check
+    if check is None:
+        return None
+    first = check.first_difference
+    return {
+        "events_checked": check.events_checked,
+        "events_matching": check.events_matching,
+        "exact": check.exact,
+        "corrections": check.corrections,
+        "first_difference": first and {"event": first.event, "recorded": first.recorded, "replayed": first.replayed},
+    }
+
+
+def _fallback(case: Case) -> Finding:
+    find = next(find for rule, find in all_rules() if rule.code == FALLBACK)
+    return next(iter(find(case)))

@@ -1,0 +1,111 @@
+"""Where the free bytes lie that a failed request could not have: pieces of its own pool, or pools that are not its.
+
+Every reserved byte that is not in use is in exactly one of the groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from gapless.units import format_bytes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gapless.explain.case import Case
+    from gapless.explain.refusal import Refusal
+
+Cause = Literal["pieces", "stream", "pool"]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Free blocks of one group."""
+
+    bytes: int
+    count: int
+    largest_bytes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Fragments:
+    """The free blocks at a failure, by whom they could serve."""
+
+    case: Case
+    refusal: Refusal
+
+    @cached_property
+    def own(self) -> Pieces:
+        """Of the request's pool, stream and size class: only too small."""
+        return self._pieces(self.case.is_usable)
+
+    @cached_property
+    def other_streams(self) -> Pieces:
+        """Of the request's pool and class, but cached for other streams."""
+        return self._pieces(self._same_pool & ~self._same_stream & self._same_class)
+
+    @cached_property
+    def other_pools(self) -> Pieces:
+        """Of the request's class, in pools that are not the request's."""
+        return self._pieces(~self._same_pool & self._same_class)
+
+    @cached_property
+    def rest(self) -> Pieces:
+        """Of the other size class, or kept back by max_split_size."""
+        taken = self.case.is_usable | (self._same_class & ~(self._same_pool & self._same_stream))
+        return self._pieces(~taken)
+
+    @property
+    def cause(self) -> Cause:
+        """What kept the request from being served, when there was enough in sum.
+
+        A hole that would have fitted decides; without one, the larger amount.
+        """
+        wanted = self.refusal.request.rounded_bytes
+        for cause, pieces in (("stream", self.other_streams), ("pool", self.other_pools)):
+            if pieces.largest_bytes >= wanted:
+                return "stream" if cause == "stream" else "pool"
+        mine = self.own.bytes + self.rest.bytes
+        if self.refusal.room_bytes + mine >= wanted:
+            return "pieces"
+        amounts: dict[Cause, int] = {
+            "pieces": mine,
+            "stream": self.other_streams.bytes,
+            "pool": self.other_pools.bytes,
+        }
+        return max(amounts, key=lambda cause: amounts[cause])
+
+    @cached_property
+    def _same_pool(self) -> NDArray[np.bool_]:
+        segments = self.case.state.segments
+        same: NDArray[np.bool_] = segments["pool"] == self.refusal.request.pool
+        return same[self.case.state.segment_of_block]
+
+    @cached_property
+    def _same_stream(self) -> NDArray[np.bool_]:
+        segments = self.case.state.segments
+        same: NDArray[np.bool_] = segments["stream"] == self.refusal.request.stream
+        return same[self.case.state.segment_of_block]
+
+    @cached_property
+    def _same_class(self) -> NDArray[np.bool_]:
+        return self.refusal.request.same_class(self.case.state)
+
+    def _pieces(self, of: NDArray[np.bool_]) -> Pieces:
+        sizes = self.case.sizes[of & self.case.is_free]
+        return Pieces(int(sizes.sum()), len(sizes), int(sizes.max()) if len(sizes) else 0)
+
+
+def fragments_of(case: Case) -> Fragments | None:
+    """The free blocks at the failure; None when nothing failed, or memory was full anyway."""
+    refusal = case.refusal
+    return None if refusal is None or refusal.is_full else Fragments(case, refusal)
+
+
+def asked(refusal: Refusal) -> str:
+    """The request in words: its size, and of whom it was asked."""
+    return f"The request for {format_bytes(refusal.request.rounded_bytes)}"

@@ -1,0 +1,57 @@
+"""FRAG203 private-pool: the memory is free, but in the pool of a CUDA graph or a MemPool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gapless.explain.rule import Rule
+from gapless.explain.words import plural, request_places, the_request
+from gapless.units import format_bytes
+
+if TYPE_CHECKING:
+    from gapless.explain.case import Case
+    from gapless.explain.finding import Finding
+
+RULE = Rule(
+    code="FRAG203",
+    name="private-pool",
+    severity="error",
+    finds="The free bytes that would hold a request lie in a pool that the request may not use: that of a CUDA graph"
+    " or of a torch.cuda.MemPool, or the default pool when a request inside such a scope fails.",
+    why="Pools never share. A captured graph keeps its memory for every replay; a pool in use is not given back even"
+    " when the card is full, and nothing outside can use it.",
+    measured="At the failing request: free blocks of the request's size class in pools other than its own. A hole"
+    " there would hold it; or, with none that does, most free bytes lie there.",
+    do="Share one pool between graphs (pool=other_graph.pool()), capture the largest shape first, drop graphs and"
+    " MemPools that are done with, or make a MemPool with use_on_oom=True (2.8 and later).",
+    links=("https://docs.pytorch.org/docs/stable/notes/cuda.html#graph-memory-management",),
+)
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """An error when other pools are the cause."""
+    fragments = case.fragments
+    if fragments is None or fragments.cause != "pool":
+        return
+    refusal, others = fragments.refusal, fragments.other_pools
+    mine = "the default pool" if refusal.request.pool == 0 else "a private pool"
+    theirs = "private pools" if refusal.request.pool == 0 else "other pools"
+    yield RULE.finding(
+        f"{the_request(case, refusal)} in {mine} failed although {format_bytes(others.bytes)} are free in {theirs},"
+        f" the largest hole {format_bytes(others.largest_bytes)}.",
+        why=f"Pools do not share memory (CUDA graphs and MemPools have their own); {mine} has"
+        f" {plural(fragments.own.count, 'free block')} of at most {format_bytes(fragments.own.largest_bytes)}.",
+        what_to_do="Share one pool between graphs, drop graphs or pools that are done with, or give the MemPool"
+        " use_on_oom=True.",
+        bytes=others.bytes,
+        measurements={
+            "rounded_bytes": refusal.request.rounded_bytes,
+            "other_pools_free_bytes": others.bytes,
+            "other_pools_largest_bytes": others.largest_bytes,
+            "own_free_bytes": fragments.own.bytes,
+            "largest_free_block_bytes": fragments.own.largest_bytes,
+            "free_in_sum_bytes": refusal.free_in_sum_bytes,
+        },
+        places=request_places(case, refusal),
+    )

@@ -1,0 +1,52 @@
+"""OK000 nothing-wrong: nothing failed, and no other rule speaks of an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gapless.explain.rule import Rule
+from gapless.explain.words import plural, what_is_in_use
+from gapless.units import format_bytes
+
+if TYPE_CHECKING:
+    from gapless.explain.case import Case
+    from gapless.explain.finding import Finding
+
+RULE = Rule(
+    code="OK000",
+    name="nothing-wrong",
+    severity="info",
+    finds="No request failed at the moment that was looked at, and no rule found an error.",
+    why="Much cached memory after a step, holes in expandable segments, or blocks that wait for another stream look"
+    " like faults and are none: the cache is there to be used again, and a request that needs it gets it.",
+    measured="The recording has no out-of-memory event (or another moment was asked for), and every other rule that"
+    " could speak of an error is silent. Rules look at the moment of the highest reserved memory.",
+    do="Nothing. Warnings, if there are any, say what costs memory or what the recording hides. To see a failure"
+    " explained, record with torch.cuda.memory._record_memory_history() and dump when it fails.",
+)
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """The finding that makes the verdict when no other does."""
+    facts, others = case.facts, len(case.recording.oom_events)
+    when = {"peak": "At its peak", "end": "At its end"}.get(case.moment.at, f"Before event {case.moment.event:,}")
+    message = (
+        f"Nothing failed. {when} {format_bytes(facts.active_bytes)} were in use and"
+        f" {format_bytes(facts.reserved_bytes)} reserved."
+    )
+    if others:
+        message = message.replace("Nothing failed.", f"Nothing failed then ({plural(others, 'failure')} elsewhere).")
+    idle = facts.reserved_bytes - facts.active_bytes
+    yield RULE.finding(
+        message,
+        why=f"{format_bytes(idle)} were cached for later use. {what_is_in_use(case)}".rstrip(),
+        what_to_do="Look at a failure with --at oom." if others else "Nothing has to be done.",
+        bytes=facts.reserved_bytes,
+        measurements={
+            "active_bytes": facts.active_bytes,
+            "reserved_bytes": facts.reserved_bytes,
+            "cached_bytes": idle,
+            "failures": others,
+        },
+    )

@@ -1,0 +1,78 @@
+"""OOM101 capacity: the memory was really in use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gapless.explain.frames import short_place
+from gapless.explain.rule import Rule
+from gapless.explain.words import by_kind, percent, request_places, the_request, what_is_in_use
+from gapless.units import format_bytes
+
+if TYPE_CHECKING:
+    from gapless.explain.case import Case
+    from gapless.explain.finding import Finding, Kind
+
+RULE = Rule(
+    code="OOM101",
+    name="capacity",
+    severity="error",
+    finds="A request failed because the memory was in use: what is in use and the request together exceed what PyTorch"
+    " may reserve, or more than 95 % of it is in use.",
+    why="The message of PyTorch ends with advice about fragmentation whatever the cause was. Here that advice would"
+    " cost a day: even perfect packing gains next to nothing.",
+    measured="At the failing request: the bytes in use, the bytes cached, and the bytes that the card still had. Room"
+    " and cache together are held against the request, and the bytes in use against the limit (reserved plus what the"
+    " card had free).",
+    do="Look at what holds the memory, by kind and by place, and make that smaller: a smaller batch or activation"
+    " checkpointing for activations; 8-bit or sharded optimizer state; lower precision or sharding for weights. Or take"
+    " a larger card. No allocator setting helps.",
+    links=("https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management",),
+)
+
+_ADVICE: dict[Kind, str] = {
+    "activations": "a smaller batch, shorter sequences or activation checkpointing",
+    "optimizer": "8-bit or sharded optimizer state, or an optimizer with less of it",
+    "weights": "weights in lower precision, quantised, or sharded over cards",
+    "gradients": "gradients in lower precision or sharded, or larger models' gradients accumulated in place",
+    "temporary": "smaller pieces of the operation that makes the temporary memory",
+}
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """An error at a failure for which memory was full and the card, not a limit, refused."""
+    refusal = case.refusal
+    if refusal is None or not refusal.is_full or refusal.by_limit:
+        return
+    message = (
+        f"{the_request(case, refusal)} failed because the memory is in use:"
+        f" {format_bytes(refusal.active_bytes)} of the {format_bytes(refusal.limit_bytes_least)}"
+        f" that PyTorch could have ({percent(refusal.in_use_share)})."
+    )
+    yield RULE.finding(
+        message,
+        why=f"Only {format_bytes(refusal.cached_bytes)} were cached and {format_bytes(refusal.room_bytes)} were left"
+        f" on the card. {what_is_in_use(case)}".rstrip(),
+        what_to_do=_advice(case),
+        bytes=refusal.missing_bytes,
+        measurements={
+            "rounded_bytes": refusal.request.rounded_bytes,
+            "active_bytes": refusal.active_bytes,
+            "limit_bytes": refusal.limit_bytes_least,
+            "in_use_share": round(refusal.in_use_share, 4),
+            "cached_bytes": refusal.cached_bytes,
+            "room_bytes": refusal.room_bytes,
+            "free_in_sum_bytes": refusal.free_in_sum_bytes,
+            "missing_bytes": refusal.missing_bytes,
+        },
+        places=request_places(case, refusal),
+    )
+
+
+def _advice(case: Case) -> str:
+    kinds = [kind for kind in by_kind(case) if kind in _ADVICE]
+    top = next((holder for holder in case.holders if holder.at), None)
+    start = f"; begin at {short_place(top.at)}, which holds {format_bytes(top.bytes)}" if top else ""
+    smaller = _ADVICE[kinds[0]] if kinds else "a smaller job"
+    return f"No allocator setting helps. What does: {smaller}, or a larger card{start}."
