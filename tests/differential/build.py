@@ -43,8 +43,6 @@ def _build(version: str, folder: Path) -> None:
     for name in ("libc10.so", "libc10_cuda.so"):
         shutil.copy(torch / "lib" / name, folder)
     runtime = _needed_runtime(folder / "libc10_cuda.so")
-    cuda_headers = libraries.cuda_include_folder(int(runtime.rpartition(".")[2]))
-
     versions = folder / "versions.map"  # libc10_cuda.so asks for symbols of this version
     versions.write_text(f"{runtime} {{ global: *; }};\n")
     compile_c = ["gcc", "-O2", "-w", "-fPIC", "-shared"]
@@ -55,12 +53,28 @@ def _build(version: str, folder: Path) -> None:
     _compile([*compile_c, _HERE / "standin/nvml.c", "-Wl,-soname,libnvidia-ml.so.1"], folder / "libnvidia-ml.so.1")
     (folder / "libcuda.so.1").symlink_to(runtime)
 
+    _compile_program(version, folder, _HERE / "harness.cpp", folder / "harness")
+
+
+def program(version: str, source: Path) -> Path:
+    """Another program around the same libraries, built beside the harness if there is none of this source."""
+    folder = harness(version).parent
+    output = folder / f"{source.stem}-{hashlib.sha256(source.read_bytes()).hexdigest()[:12]}"
+    if not output.exists():
+        _compile_program(version, folder, source, output)
+    return output
+
+
+def _compile_program(version: str, folder: Path, source: Path, output: Path) -> None:
+    torch = libraries.torch_folder(version) / "torch"
+    runtime = _needed_runtime(folder / "libc10_cuda.so")
+    cuda_headers = libraries.cuda_include_folder(int(runtime.rpartition(".")[2]))
     major, minor = libraries.minor_release(version)
     includes = [f"-I{path}" for path in (torch / "include", _HERE / "standin", cuda_headers)]
     abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(not _has_old_strings(folder / 'libc10.so'))}"
     link = [f"-L{folder}", "-lc10_cuda", "-lc10", f"-l:{runtime}", "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"]
     compile_cpp = ["g++", "-std=c++20", "-O1", "-w", f"-DRELEASE={major * 100 + minor}", abi, *includes]
-    _compile([*compile_cpp, _HERE / "harness.cpp", *link], folder / "harness")
+    _compile([*compile_cpp, source, *link], output)
 
 
 def _compile(command: list[str | Path], output: Path) -> None:

@@ -1,6 +1,6 @@
 """The reading of settings strings against what the real libraries of 2.2 to 2.14 did with them.
 
-`observed.json` holds, for each list of texts, what libc10_cuda of each release reported after each: its error, and the
+`observed.json` holds what tests/differential/settings_probe.cpp printed: for each list of texts its errors, and the
 settings not at their defaults. `at_load`: the text stood in PYTORCH_CUDA_ALLOC_CONF; else the texts were given
 one after the other to setAllocatorSettings. A step of null: the process died.
 """
