@@ -17,6 +17,7 @@ from gapless.explain.moment import Facts, Moment, choose_moment, facts_at
 from gapless.explain.pins import pins_of
 from gapless.explain.refusal import Refusal, refusal_at
 from gapless.explain.stack_table import StackTable
+from gapless.explain.steps import Steps, steps_of
 from gapless.recording.recording import FREE
 
 if TYPE_CHECKING:
@@ -88,6 +89,11 @@ class Case:
     def fragments(self) -> Fragments | None:
         """Where the free bytes lie; None when nothing failed, or memory was full anyway."""
         return fragments_of(self)
+
+    @cached_property
+    def steps(self) -> Steps | None:
+        """Where training steps begin; None where they cannot be told apart."""
+        return steps_of(self.stacks)
 
     @cached_property
     def growth(self) -> tuple[Growth, ...]:

@@ -17,7 +17,7 @@ CODES = {
     "request_larger_than_card": {"OOM102"},
     "fraction_limit": {"OOM103"},
     "external_fragmentation": {"FRAG201", "FRAG202", "FRAG203"},
-    "leak": {"GROW301", "OOM101"},
+    "leak": {"GROW301"},
 }
 
 
