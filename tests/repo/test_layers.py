@@ -24,7 +24,7 @@ PYTHON_ROWS = (
     ("units",),
     ("conf",),
     ("sources",),
-    ("recording",),
+    ("cards", "recording"),
     ("replaying",),
     ("explain",),
     ("tune",),

@@ -1,0 +1,38 @@
+"""How far a long step has come, on one line of a terminal; silent for what ends within two seconds, and in pipes."""
+
+from __future__ import annotations
+
+import time
+from typing import TextIO
+
+_SILENT_S, _PERIOD_S = 2.0, 0.1
+
+
+class ProgressLine:
+    """Called with a step in words and how much of it is done; `close` takes the line away."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._shows = stream.isatty()
+        self._begun_s = self._last_s = time.monotonic()
+        self._width = 0
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """`done` of `total` parts of the step."""
+        now = time.monotonic()
+        if not self._shows or now - self._begun_s < _SILENT_S or now - self._last_s < _PERIOD_S:
+            return
+        self._last_s = now
+        self._write(f"{step}: {100 * done // max(total, 1)} %")
+
+    def close(self) -> None:
+        """Leaves the terminal as it was."""
+        if self._width:
+            self._write("")
+            self._stream.write("\r")
+            self._width = 0
+
+    def _write(self, text: str) -> None:
+        self._stream.write("\r" + text.ljust(self._width))
+        self._stream.flush()
+        self._width = len(text)

@@ -1,0 +1,113 @@
+"""The answer of `gapless tune`, as JSON (gapless.tune/1) and as text for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gapless.conf import line_to_copy
+from gapless.report.recording import input_json
+from gapless.units import format_bytes
+
+if TYPE_CHECKING:
+    from gapless.report.terminal import Terminal
+    from gapless.tune import Fix, TuneResult
+    from gapless.tune.search import Tried
+
+SCHEMA = "gapless.tune/1"
+_MOST_ROWS = 12
+_OUTCOMES = {
+    "survives": "survives",
+    "serves_request": "serves the request",
+    "unknown": "unknown",
+    "fails": "fails",
+}
+
+
+def to_json(result: TuneResult) -> dict[str, Any]:
+    """Every fact of the answer."""
+    case = result.case
+    return {
+        "schema": SCHEMA,
+        "input": input_json(case.recording),
+        "card": {
+            "name": case.card.name,
+            "capacity_bytes": case.card.capacity_bytes,
+            "total_bytes": case.card.total_bytes,
+            "limit_bytes": case.limit.least_bytes if case.limit else None,
+            "leave_free_bytes": case.leave_free_bytes,
+        },
+        "critical": {
+            "at": case.critical.at,
+            "event": case.critical.event,
+            "request_bytes": case.critical.request_bytes,
+            "failed": case.critical.failed,
+        },
+        "candidates": [one.fix.to_json() for one in result.tried],
+        "smallest_card_bytes": [one.smallest.bytes if one.smallest else None for one in result.tried],
+        "lower_bound_bytes": case.lower_bound_bytes,
+    }
+
+
+def to_text(result: TuneResult, terminal: Terminal) -> None:
+    """The line to copy, the table of what was tried, and what the best of it risks."""
+    _verdict(result, terminal)
+    terminal.line()
+    rows = [_heading(), *(_row(one) for one in result.tried[:_MOST_ROWS])]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for number, row in enumerate(rows):
+        cells = [cell.rjust(width) if 1 < at < 6 else cell.ljust(width) for at, (cell, width) in _sized(row, widths)]
+        line = "  ".join(cells).rstrip()
+        terminal.line(terminal.paint(line, "bold") if number == 0 else line)
+    if len(result.tried) > _MOST_ROWS:
+        terminal.line(f"... and {len(result.tried) - _MOST_ROWS} more; --format json gives all")
+    _remarks(result, terminal)
+
+
+def _sized(row: list[str], widths: list[int]) -> list[tuple[int, tuple[str, int]]]:
+    return list(enumerate(zip(row, widths, strict=True)))
+
+
+def _verdict(result: TuneResult, terminal: Terminal) -> None:
+    best = result.best
+    if best is None:
+        terminal.line(terminal.paint("No change that was tried gets over the critical moment on this card.", "bold"))
+    elif best.fix.conf is not None:
+        terminal.line(f"export {line_to_copy(best.fix.conf)}")
+    else:
+        terminal.line(terminal.paint(best.fix.change, "bold"))
+
+
+def _heading() -> list[str]:
+    return ["outcome", "grade", "margin", "peak reserved", "calls", "smallest card", "change"]
+
+
+def _row(one: Tried) -> list[str]:
+    fix = one.fix
+    return [
+        _OUTCOMES[fix.outcome.value],
+        fix.grade.value,
+        "-" if fix.margin_bytes is None else format_bytes(fix.margin_bytes),
+        format_bytes(fix.reserved_bytes_peak_after),
+        f"{fix.device_calls_after:,}",
+        format_bytes(one.smallest.bytes) if one.smallest else "-",
+        fix.change,
+    ]
+
+
+def _remarks(result: TuneResult, terminal: Terminal) -> None:
+    case = result.case
+    before: Fix | None = result.tried[0].fix if result.tried else None
+    terminal.line()
+    calls = f", {before.device_calls_before:,} calls of the driver" if before else ""
+    peak = format_bytes(case.before.result.reserved_bytes_peak)
+    terminal.paragraph(f"As it was: {peak} reserved at most on a card of {_room(result)}{calls}.", 0)
+    bound = format_bytes(case.lower_bound_bytes)
+    terminal.paragraph(f"No setting can need less than {bound}, the peak of live bytes; it may be out of reach.", 0)
+    for risk in result.best.fix.risks if result.best else ():
+        terminal.paragraph(f"{risk.name}: {risk.message}", 0)
+
+
+def _room(result: TuneResult) -> str:
+    card = result.case.card
+    size = format_bytes(card.capacity_bytes)
+    return size if card.name in {"as recorded", size} else f"{size} ({card.name})"

@@ -1,0 +1,8 @@
+"""Which change makes a recorded run fit, measured by replaying it."""
+
+from __future__ import annotations
+
+from gapless.tune.engine import TuneOptions, TuneResult, tune
+from gapless.tune.fix import Fix, Grade, Kind, Outcome, Risk
+
+__all__ = ["Fix", "Grade", "Kind", "Outcome", "Risk", "TuneOptions", "TuneResult", "tune"]

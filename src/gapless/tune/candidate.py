@@ -1,0 +1,105 @@
+"""`Candidate`: a change to try, before anything is known of what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from gapless.conf import ParsedConf, merge, parse
+from gapless.conf.options import find
+from gapless.replaying import Edits, ReplayOptions
+from gapless.tune.fix import Kind, Risk
+from gapless.tune.limits import limit_of_fraction
+
+if TYPE_CHECKING:
+    from gapless.cards import Card
+    from gapless.conf import Release, Settings
+    from gapless.tune.case import Case
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One change, complete enough to be replayed."""
+
+    kind: Kind
+    change: str
+    conf: str | None = None
+    settings: Settings | None = None
+    """In force from the start; None: as recorded."""
+    changes: Mapping[str, str | None] = field(default_factory=dict)
+    """The options that differ from the user's own, as text; None: taken out."""
+    fraction: float | None = None
+    """A memory fraction set by this change, in the text or by a call."""
+    lifts_limit: bool = False
+    """The memory fraction that was in force is taken away."""
+    card: Card | None = None
+    """Another card."""
+    edits: Edits = field(default_factory=Edits)
+    edited_bytes: int = 0
+    """Sizes and lifetimes that were assumed."""
+    risks: tuple[Risk, ...] = ()
+    """Known from the change alone."""
+    order: int = 0
+    """Among equals, lower comes first: values far from the sizes that decide."""
+
+    def options(self, case: Case, capacity_bytes: int | None = None) -> ReplayOptions:
+        """How to replay it; `capacity_bytes`: on a card of that size instead, other things being equal."""
+        card = self.card or case.card
+        if capacity_bytes is not None:
+            total = max(capacity_bytes, card.total_bytes - card.capacity_bytes + capacity_bytes)
+            card = replace(card, capacity_bytes=capacity_bytes, total_bytes=total)
+        base = case.options(card)
+        return replace(
+            base,
+            settings=self.settings,
+            limit_bytes=self._limit(case, card, base.limit_bytes),
+            edits=self.edits,
+        )
+
+    def _limit(self, case: Case, card: Card, recorded: int | None) -> int | None:
+        if self.lifts_limit:
+            return None
+        if self.fraction is None:
+            return recorded
+        return limit_of_fraction(self.fraction, card.total_bytes, case.recording.release)
+
+
+def setting(case: Case, changes: Mapping[str, str | None], order: int = 0) -> Candidate | None:
+    """The candidate that sets options in the user's own string; None where the release would refuse the result,
+    or where nothing would change."""
+    recording = case.recording
+    parsed = parse(merge(recording.settings_text, changes), recording.release, at_load=True)
+    if not _all_read(parsed, changes, recording.release) or parsed.settings == recording.settings:
+        return None
+    found = of_conf(case, parsed.text, _in_words(changes))
+    return None if found is None else replace(found, changes=dict(changes), order=order)
+
+
+def of_conf(case: Case, text: str, change: str) -> Candidate | None:
+    """The candidate that puts a whole settings string in place of the user's; None where the release refuses it."""
+    parsed = parse(text, case.recording.release, at_load=True)
+    if parsed.problems:
+        return None
+    fraction = parsed.settings.per_process_memory_fraction
+    return Candidate(
+        kind=Kind.SETTING,
+        change=change,
+        conf=text,
+        settings=parsed.settings,
+        fraction=fraction if fraction != case.recording.settings.per_process_memory_fraction else None,
+    )
+
+
+def _all_read(parsed: ParsedConf, changes: Mapping[str, str | None], release: Release) -> bool:
+    """Whether the release knows each option, and PyTorch took it over."""
+    read = {item.option.name for item in parsed.items if item.applied and item.option}
+    wanted = (find(name) for name, value in changes.items() if value is not None)
+    return all(option and option.since <= release and option.name in read for option in wanted)
+
+
+def _in_words(changes: Mapping[str, str | None]) -> str:
+    set_ = [f"{name}:{value}" for name, value in changes.items() if value is not None]
+    dropped = [name for name, value in changes.items() if value is None]
+    words = [f"set {','.join(set_)}"] if set_ else []
+    return ", ".join([*words, *(["leave out " + ", ".join(dropped)] if dropped else [])])

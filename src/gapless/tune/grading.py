@@ -1,0 +1,68 @@
+"""What a replay lets us say: the outcome, and how sure it is.
+
+The rules are those of the design, and two more that keep them honest. A recording that ends at the failing request
+cannot tell what comes next, so serving that request is `proved` only if the run had lived with as much memory before;
+a run that was still growing is `modelled`, with the bytes beyond all that was seen. And a program that caught its
+failure went on without what it had asked for: it `survives` only if it asked for the same again and got it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gapless.tune.fix import Grade, Outcome
+
+if TYPE_CHECKING:
+    from gapless._core import ReplayResult
+    from gapless.replaying import Replay
+    from gapless.tune.candidate import Candidate
+    from gapless.tune.case import Case
+
+
+def outcome_of(case: Case, replay: Replay) -> Outcome:
+    """What becomes of the run; unknown where the orders of addresses disagree whether it fails."""
+    found = {_outcome(case, result) for result in replay.results}
+    if len(found) == 1:
+        return found.pop()
+    if found & {Outcome.FAILS, Outcome.UNKNOWN}:
+        return Outcome.UNKNOWN
+    return max(found, key=lambda outcome: outcome.rank)
+
+
+def _outcome(case: Case, result: ReplayResult) -> Outcome:
+    critical = case.critical
+    if result.undefined:
+        return Outcome.UNKNOWN
+    if any(not failure.was_recorded or failure.event == critical.event for failure in result.failures):
+        return Outcome.FAILS
+    if result.reached_event < case.recording.event_count:
+        return Outcome.FAILS if result.failures else Outcome.UNKNOWN
+    if critical.failed and critical.event not in result.served_failures:
+        return Outcome.UNKNOWN
+    goes_on = case.whole_steps_after >= 1 and (not critical.failed or case.request_comes_again)
+    return Outcome.SURVIVES if goes_on and not result.failures else Outcome.SERVES_REQUEST
+
+
+def grade_of(case: Case, candidate: Candidate, outcome: Outcome) -> tuple[Grade, int]:
+    """The grade, and the bytes that assumptions concern."""
+    assumed = candidate.edited_bytes + case.start_bytes + _unknown_limit(case, candidate)
+    if outcome is not Outcome.FAILS and case.critical.failed:
+        assumed += case.demand_beyond_bytes
+    if outcome is Outcome.UNKNOWN or not _is_trustworthy(case, outcome):
+        return Grade.GUESS, assumed
+    return (Grade.MODELLED if assumed or not case.recording.trace.is_complete else Grade.PROVED), assumed
+
+
+def _unknown_limit(case: Case, candidate: Candidate) -> int:
+    """What is not known of a memory fraction that stays in force."""
+    if case.limit is None or candidate.lifts_limit or candidate.fraction is not None:
+        return 0
+    return case.limit.slack_bytes
+
+
+def _is_trustworthy(case: Case, outcome: Outcome) -> bool:
+    """The model repeats the recording exactly, and fails where it failed before anything is called a cure."""
+    check = case.recording.check
+    exact = check is not None and check.exact and check.events_checked > 0
+    whole = case.recording.trace.contradiction_count == 0 and case.recording.program.skipped_events == 0
+    return exact and whole and (outcome is Outcome.FAILS or case.repeats_itself)

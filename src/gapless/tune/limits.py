@@ -1,0 +1,31 @@
+"""The memory limit that a fraction of the card means, as each release computes it."""
+
+from __future__ import annotations
+
+import math
+
+from gapless.conf import Release
+
+_ONE_MEANS_NONE_SINCE = Release(2, 10)
+_ROUNDS_SINCE = Release(2, 13)
+
+
+def limit_of_fraction(fraction: float, total_bytes: int, release: Release) -> int | None:
+    """Bytes that a process may reserve under a fraction; None: no limit is in force.
+
+    >>> limit_of_fraction(1.0, 1000, Release(2, 9)), limit_of_fraction(1.0, 1000, Release(2, 10))
+    (1000, None)
+    """
+    if fraction == 1.0 and release >= _ONE_MEANS_NONE_SINCE:
+        return None
+    exact = fraction * total_bytes
+    return math.floor(exact + 0.5) if release >= _ROUNDS_SINCE else math.trunc(exact)
+
+
+def fraction_for(limit_bytes: int, total_bytes: int) -> float:
+    """The largest fraction in thousandths that allows no more than a limit.
+
+    >>> fraction_for(18 << 30, 24 << 30)
+    0.75
+    """
+    return math.floor(1000 * limit_bytes / total_bytes) / 1000

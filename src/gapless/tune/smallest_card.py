@@ -1,0 +1,76 @@
+"""The smallest card on which a change still has its outcome: a search over replays.
+
+Whether a run fits need not be monotone in the size of the card: retries and garbage collection start at other moments
+on other cards and leave other holes. So the boundary is looked for by halving, and then sizes above it are tried; where
+one of them fails, the search goes on above that one. What is returned was replayed and holds; the next smaller size
+(one grain less) was replayed and does not, or is less than what must be live at one time.
+
+       live bytes        grain                         reserved without end
+           |      fails    |<->|  holds    probe   probe   |
+    -------+---------------x---o-------------o-------o-----+------> card
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gapless.replaying import UNLIMITED_BYTES, replay
+from gapless.tune.fix import Outcome
+from gapless.tune.grading import outcome_of
+from gapless.units import MIB
+
+if TYPE_CHECKING:
+    from gapless.tune.candidate import Candidate
+    from gapless.tune.case import Case
+
+PAGE_BYTES = 2 * MIB
+_PARTS = 512
+_PROBES = 3
+
+
+@dataclass(frozen=True)
+class SmallestCard:
+    """A size that holds, and how fine the search was."""
+
+    bytes: int
+    grain_bytes: int
+
+
+def smallest_card(case: Case, candidate: Candidate) -> SmallestCard | None:
+    """The least that PyTorch must be able to reserve; None where no size helps."""
+    endless = replay(case.recording, candidate.options(case, UNLIMITED_BYTES))
+    if not _holds(outcome_of(case, endless)):
+        return None
+    top = _up(max(result.reserved_bytes_peak for result in endless.results), PAGE_BYTES)
+    floor = _up(min(result.active_bytes_peak for result in endless.results), PAGE_BYTES)
+    grain = max(PAGE_BYTES, _up(top // _PARTS, PAGE_BYTES))
+
+    def fits(size: int) -> bool:
+        return _holds(outcome_of(case, replay(case.recording, candidate.options(case, size))))
+
+    fails, holds = floor - 1, top
+    if fits(floor):
+        holds = floor
+    while True:
+        while holds - fails > grain:
+            middle = min(_up((fails + holds) // 2, PAGE_BYTES), holds - PAGE_BYTES)
+            fails, holds = (fails, middle) if fits(middle) else (middle, holds)
+        stumble = next((size for size in _above(holds, top) if not fits(size)), None)
+        if stumble is None:
+            return SmallestCard(holds, grain)
+        fails, holds = stumble, top
+
+
+def _holds(outcome: Outcome) -> bool:
+    return outcome in {Outcome.SURVIVES, Outcome.SERVES_REQUEST}
+
+
+def _above(size: int, top: int) -> list[int]:
+    """Sizes to try above one, largest first."""
+    step = (top - size) // (_PROBES + 1)
+    return [_up(size + step * k, PAGE_BYTES) for k in range(_PROBES, 0, -1)] if step >= PAGE_BYTES else []
+
+
+def _up(size: int, step: int) -> int:
+    return -(-size // step) * step

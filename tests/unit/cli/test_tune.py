@@ -1,0 +1,69 @@
+"""`gapless tune` from the shell's side; what it says is tested in tests/unit/tune."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from gapless.cli.main import main
+from tests.recordings import each_shared_snapshot
+
+SCHEMA = Path(__file__).parents[3] / "docs" / "reference" / "gapless.tune-1.schema.json"
+
+
+def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    status = main(["tune", *arguments, "--format", "json"])
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert status == 0
+    jsonschema.validate(answer, json.loads(SCHEMA.read_text()))
+    return answer
+
+
+@each_shared_snapshot(where=lambda path: path.name.startswith("frag_pinned_segments_oom"))
+def test_the_line_to_copy_comes_first(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", str(path)]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("export PYTORCH_CUDA_ALLOC_CONF=")
+    assert any("serves the request  proved" in line and "expandable_segments:True" in line for line in lines)
+
+
+@each_shared_snapshot(
+    where=lambda path: path.name.startswith(("frag_pinned_segments_oom", "fraction_oom", "train_mlp"))
+)
+def test_json_follows_its_schema(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = json_of(capsys, str(path), "--card", "24GiB", "--at", "peak")
+
+    assert answer["card"]["capacity_bytes"] == 24 << 30
+    assert len(answer["candidates"]) == len(answer["smallest_card_bytes"]) > 0
+
+
+@each_shared_snapshot(where=lambda path: path.name.startswith(("two_gpus", "no_history")))
+def test_what_cannot_be_tuned_is_said_in_one_message(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", str(path)]) == 2
+
+    words = capsys.readouterr().err
+    expected = "say which: --device 0" if "two_gpus" in path.name else "this recording holds no events"
+    assert expected in words
+
+
+@each_shared_snapshot(where=lambda path: path.name.startswith("train_mlp_adam"))
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--card", "h20"), "no card is known as 'h20'"),
+        (("--at", "oom"), "there is no failure oom:1: 0 requests failed in this recording"),
+        (("--at", "event:99999999"), "there is no event 99,999,999"),
+        (("--at", "noon"), "'noon' is no moment"),
+        (("--card", "1GiB", "--leave-free", "2GiB"), "2.00 GiB cannot stay free on a card of 1.00 GiB"),
+    ],
+)
+def test_wrong_arguments_end_in_one_message(
+    path: Path, arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tune", str(path), *arguments]) == 2
+    assert message in capsys.readouterr().err
