@@ -101,6 +101,9 @@ def test_problems_after_the_first_are_named_as_well() -> None:
 def test_conf604_is_for_punctuation() -> None:
     for text in ("max_split_size_mb", "max_split_size_mb:", "roundup_power2_divisions:[256:1"):
         assert only(text, "CONF604").severity is Severity.ERROR
+    assert only("backend", "CONF604").message.endswith("; import torch already ends the process")
+    assert "import torch" not in only("backend", "CONF604", "2.9").message
+    assert "import torch" not in only("backend", "CONF604", previous=Settings()).message
     assert "seen to crash" in only("roundup_power2_divisions:[256:1", "CONF604", "2.6").message
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
+from gapless.conf.dialects import dialect_of
 from gapless.conf.findings import Finding, Repair, Rule, Severity, Subject, finding
 from gapless.conf.options import Kind, Option, find
 from gapless.conf.parse import ParsedItem, parse
@@ -94,9 +95,10 @@ def _finding(subject: Subject, problem: Problem, prefix: str, item: ParsedItem |
     else:
         rule = SYNTAX if problem.code in _SYNTAX_CODES else BAD_VALUE
     said = f" (PyTorch says: {problem.torch_error.strip()})" if problem.torch_error and not prefix else ""
+    ends = rule is SYNTAX and subject.previous is None and dialect_of(subject.parsed.release).gaps_are_assertions
     return finding(
         rule,
-        f"{prefix}{problem.message}{said}",
+        f"{prefix}{problem.message}{said}" + ("; import torch already ends the process" if ends else ""),
         problem.hint,
         position=problem.position,
         measurements={"torch_error": problem.torch_error.strip()},
