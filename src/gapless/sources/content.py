@@ -38,7 +38,7 @@ class Content:
     def __init__(self, path: str | os.PathLike[str], *, cap: int = GZIP_CAP) -> None:
         self._path = os.fspath(path)
         self._cap = cap
-        self._file = _open_regular(self._path)
+        self._file = open_regular(self._path)
 
     def __enter__(self) -> Content:
         return self
@@ -108,7 +108,7 @@ class Content:
         )
 
 
-def _open_regular(path: str) -> BinaryIO:
+def open_regular(path: str) -> BinaryIO:
     """The file, open without waiting for a writer as a pipe would."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
