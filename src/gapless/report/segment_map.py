@@ -1,0 +1,132 @@
+"""A map of segments in characters: where memory is in use, where it is free, and which blocks pin it.
+
+    large  1.07 GiB  ######################==============================P  1.04 GiB free
+    request 1.06 GiB ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+One line a segment, all to one scale, those with most free memory first. A character stands for many bytes: it shows a
+pinning block wherever one begins in its range, else what most of its bytes are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gapless.recording.recording import FREE, PENDING
+from gapless.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from numpy.typing import NDArray
+
+    from gapless.recording import State
+
+_LABEL = 18
+_SUFFIX = 18
+_LEAST_BAR = 16
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The characters of a map."""
+
+    used: str
+    free: str
+    pending: str
+    pin: str
+    request: str
+
+
+PLAIN = Marks("#", ".", "~", "P", "^")
+DRAWN = Marks("█", "·", "▒", "▲", "━")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapOptions:
+    """How a map is drawn."""
+
+    width: int = 80
+    rows: int = 12
+    marks: Marks = PLAIN
+    request_bytes: int | None = None
+    """Drawn below, to the same scale."""
+    pins: Collection[int] = ()
+    """Addresses of segments whose blocks in use are marked as pins."""
+
+
+def segment_map(state: State, options: MapOptions | None = None) -> list[str]:
+    """The lines of the map, the legend last; empty when there is no segment."""
+    chosen = options or MapOptions()
+    if not len(state.segments):
+        return []
+    free = _free_bytes(state)
+    order = np.lexsort((state.segments["address"], -state.segments["size"].astype(np.int64), -free))
+    shown, rest = order[: chosen.rows], order[chosen.rows :]
+    columns = max(chosen.width - _LABEL - _SUFFIX, _LEAST_BAR)
+    longest = max(int(state.segments["size"][shown].max()), chosen.request_bytes or 0)
+    scale = max(-(-longest // columns), 1)
+    lines = [_row(state, int(segment), int(free[segment]), scale, chosen) for segment in shown]
+    if len(rest):
+        lines.append(_summary(state, rest, free))
+    if chosen.request_bytes:
+        bar = chosen.marks.request * max(round(chosen.request_bytes / scale), 1)
+        lines.append(f"{'request ' + format_bytes(chosen.request_bytes):<{_LABEL}}{bar}"[: chosen.width])
+    return [*lines, _legend(chosen)]
+
+
+def _free_bytes(state: State) -> NDArray[np.int64]:
+    is_free = state.blocks["state"] == FREE
+    sizes = np.where(is_free, state.blocks["size"].astype(np.int64), 0)
+    return np.bincount(state.segment_of_block, weights=sizes, minlength=len(state.segments)).astype(np.int64)
+
+
+def _row(state: State, segment: int, free_bytes: int, scale: int, options: MapOptions) -> str:
+    row = state.segments[segment]
+    kind = ("small" if row["is_small"] else "large") + ("+" if row["is_expandable"] else "")
+    label = f"{kind:<7}{format_bytes(int(row['size']))}"
+    suffix = f"  {format_bytes(free_bytes)} free" if free_bytes else "  full"
+    return f"{label:<{_LABEL}}{_bar(state, segment, scale, options)}{suffix}"
+
+
+def _bar(state: State, segment: int, scale: int, options: MapOptions) -> str:
+    row, marks = state.segments[segment], options.marks
+    blocks = state.blocks_of(segment)
+    size, columns = int(row["size"]), -(-int(row["size"]) // scale)
+    edges = np.minimum(np.arange(columns + 1, dtype=np.int64) * scale, size)
+    begins = blocks["address"].astype(np.int64) - int(row["address"])
+    ends = begins + blocks["size"].astype(np.int64)
+    used = _covered(edges, begins, ends, blocks["state"] != FREE)
+    pending = _covered(edges, begins, ends, blocks["state"] == PENDING)
+    half = np.diff(edges) / 2
+    text = np.where(used >= half, np.where(pending >= half, marks.pending, marks.used), marks.free)
+    if int(row["address"]) in options.pins:
+        at = begins[blocks["state"] != FREE] // scale
+        text[np.minimum(at, columns - 1)] = marks.pin
+    return "".join(text)
+
+
+def _covered(
+    edges: NDArray[np.int64], begins: NDArray[np.int64], ends: NDArray[np.int64], counts: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Bytes of the counted blocks within each column."""
+    bounds = np.concatenate([begins, ends[-1:]])
+    below = np.concatenate([[0], np.cumsum(np.where(counts, ends - begins, 0))])
+    covered: NDArray[np.float64] = np.diff(np.interp(edges, bounds, below))
+    return covered
+
+
+def _summary(state: State, rest: NDArray[np.int64], free: NDArray[np.int64]) -> str:
+    size, spare = int(state.segments["size"][rest].astype(np.int64).sum()), int(free[rest].sum())
+    noun = "segment" if len(rest) == 1 else "segments"
+    return f"and {len(rest)} more {noun}: {format_bytes(size)}, of which {format_bytes(spare)} free"
+
+
+def _legend(options: MapOptions) -> str:
+    marks = options.marks
+    parts = [f"{marks.used} in use", f"{marks.free} free", f"{marks.pending} waiting for another stream"]
+    if options.pins:
+        parts.append(f"{marks.pin} a block that pins its segment")
+    return "  ".join(parts)
