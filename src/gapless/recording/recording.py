@@ -108,6 +108,11 @@ class Recording:
         """Frames of a stack, innermost first; empty when none was recorded."""
         return [] if stack == _core.NO_STACK else self.snapshot.stacks.frames_of(int(stack))
 
+    def files(self) -> set[str]:
+        """Source files that occur in any stack."""
+        stacks = self.snapshot.stacks
+        return {file for stack in range(len(stacks)) for file, _, _ in stacks.frames_of(stack)}
+
     def state_before(self, event: int) -> State:
         """Segments and blocks before an event (``event_count``: at the end), from recorded facts."""
         state = _core.state_before(self.trace, event)

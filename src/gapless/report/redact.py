@@ -32,7 +32,9 @@ class Redactor:
                     self._names.setdefault(form, name)
         forms = sorted(self._names, key=len, reverse=True)
         # A short name is replaced only as a whole word: "a.py" must not be cut out of "data.py".
-        self._pattern = re.compile(r"(?<![\w.-])(?:" + "|".join(map(re.escape, forms)) + r")(?![\w-])") if forms else None
+        self._pattern = (
+            re.compile(r"(?<![\w.-])(?:" + "|".join(map(re.escape, forms)) + r")(?![\w-])") if forms else None
+        )
 
     def text(self, text: str) -> str:
         """The text without the paths."""

@@ -104,7 +104,8 @@ def _bar(state: State, segment: int, scale: int, options: MapOptions) -> str:
     text = np.where(used >= half, np.where(pending >= half, marks.pending, marks.used), marks.free)
     if int(row["address"]) in options.pins:
         at = begins[blocks["state"] != FREE] // scale
-        text[np.minimum(at, columns - 1)] = marks.pin
+        text[text == marks.used] = marks.pin
+        text[np.minimum(at, columns - 1)] = marks.pin  # however small it is
     return "".join(text)
 
 

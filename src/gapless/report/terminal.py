@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import textwrap
+from collections.abc import Callable
 from typing import TextIO
 
 _CODES = {"bold": "1", "dim": "2", "error": "1;31", "warning": "1;33", "info": "1;36"}
@@ -14,8 +15,10 @@ _WIDEST = 110
 class Terminal:
     """Writes to a stream; in colour only on a terminal, and not where NO_COLOR is set."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, edit: Callable[[str], str] | None = None) -> None:
+        """`edit` is applied to each text before it is broken into lines, as when paths are left out."""
         self._stream = stream
+        self._edit = edit or (lambda text: text)
         self._colour = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self.width = min(shutil.get_terminal_size((_WIDEST, 24)).columns, _WIDEST)
 
@@ -25,9 +28,29 @@ class Terminal:
 
     def line(self, text: str = "") -> None:
         """One line as it is."""
-        print(text, file=self._stream)
+        print(self._edit(text), file=self._stream)
+
+    @property
+    def draws(self) -> bool:
+        """Whether characters beyond ASCII can be shown."""
+        return self._colour and "utf" in (self._stream.encoding or "").lower()
+
+    @property
+    def bar_mark(self) -> str:
+        """The character of a bar."""
+        return "█" if self.draws else "#"
+
+    def wrap(self, text: str, indent: int) -> list[str]:
+        """Text broken at blanks into lines that leave room for an indent."""
+        return textwrap.wrap(self._edit(text), max(self.width - indent, 30), break_on_hyphens=False)
 
     def paragraph(self, text: str, indent: int) -> None:
         """Text broken at blanks, indented."""
-        for line in textwrap.wrap(text, max(self.width - indent, 30), break_on_hyphens=False):
+        for line in self.wrap(text, indent):
             self.line(" " * indent + line)
+
+    def clipped(self, text: str) -> None:
+        """One line, cut where the window ends; whole where there is no window."""
+        text = self._edit(text)
+        fits = len(text) <= self.width or not self._stream.isatty()
+        self.line(text if fits else text[: self.width - 3] + "...")

@@ -1,0 +1,93 @@
+"""`gapless replay`: checks the model against a recording, and replays it under other settings or on another card."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from gapless.cli.common import FORMATS, add_recording_options, open_options
+from gapless.conf import parse
+from gapless.errors import ConfError
+from gapless.units import format_bytes
+
+if TYPE_CHECKING:
+    from gapless.recording import Recording
+    from gapless.replaying import ReplayOptions
+
+_EXAMPLES = """examples:
+  gapless replay snapshot.pickle                               does the model repeat it exactly?
+  gapless replay snapshot.pickle --conf "expandable_segments:True" --card 24GiB
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "replay",
+        help="repeat a recording, under its own or other settings",
+        description="Repeats a recording and says how exactly, and what it takes under other settings or on a card.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", help="a snapshot: pickle, gzip or page of memory_viz")
+    add_recording_options(parser)
+    parser.add_argument("--conf", metavar="TEXT", help="settings to replay under (default: as recorded)")
+    parser.add_argument("--keep-going", action="store_true", help="go on after a request that fails")
+    parser.add_argument("--format", choices=FORMATS, default="text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the check and the replay of each device."""
+    from gapless.recording import open_recordings  # noqa: PLC0415  (so that --help needs no numpy)
+    from gapless.replaying import replay  # noqa: PLC0415
+    from gapless.report.progress import Progress  # noqa: PLC0415
+    from gapless.report.replay import to_json, to_text  # noqa: PLC0415
+    from gapless.report.terminal import Terminal  # noqa: PLC0415
+
+    with Progress() as progress:
+        recordings = open_recordings(args.file, open_options(args, progress))
+        replays = [(one, replay(one, _options(one, args))) for one in recordings]
+    if args.format == "json":
+        values = [to_json(one, done) for one, done in replays]
+        print(json.dumps(values[0] if len(values) == 1 else {"schema": "gapless.replay.devices/1", "devices": values}))
+        return 0
+    terminal = Terminal(sys.stdout)
+    for number, (one, done) in enumerate(replays):
+        if number:
+            terminal.line()
+        if len(replays) > 1:
+            terminal.line(f"Device {one.device}")
+        to_text(one, done, _under(args), terminal)
+    return 0
+
+
+def _options(recording: Recording, args: argparse.Namespace) -> ReplayOptions:
+    from gapless.cards import find_card  # noqa: PLC0415
+    from gapless.replaying import UNLIMITED_BYTES, ReplayOptions  # noqa: PLC0415
+
+    card = find_card(args.card) if args.card else None
+    settings = None
+    if args.conf is not None:
+        parsed = parse(args.conf, recording.release, at_load=True)
+        if parsed.problems:
+            problem = parsed.problems[0]
+            raise ConfError(problem.message, hint=problem.hint, where="--conf")
+        settings = parsed.settings
+    return ReplayOptions(
+        settings=settings,
+        capacity_bytes=card.capacity_bytes if card else UNLIMITED_BYTES,
+        total_bytes=card.total_bytes if card else None,
+        limit_bytes=recording.limit_bytes,
+        stops_at_failure=not args.keep_going,
+    )
+
+
+def _under(args: argparse.Namespace) -> str:
+    from gapless.cards import find_card  # noqa: PLC0415
+
+    settings = "under its own settings" if args.conf is None else f"under {args.conf or 'the default settings'}"
+    if args.card is None:
+        return f"{settings}, on a card without end"
+    return f"{settings}, with {format_bytes(find_card(args.card).capacity_bytes)} for PyTorch"

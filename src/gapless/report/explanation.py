@@ -1,0 +1,168 @@
+"""An explanation as text for a terminal: the verdict in three lines, then the evidence, then how far to trust it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gapless.report.fixes import before_and_after, fixes_to_text
+from gapless.report.segment_map import DRAWN, PLAIN, MapOptions, segment_map
+from gapless.units import format_bytes
+
+if TYPE_CHECKING:
+    from gapless.explain import Explanation
+    from gapless.explain.finding import Frame
+    from gapless.report.terminal import Terminal
+    from gapless.tune import Fix
+
+_BAR = 20
+_MOST_PLACES = 8
+_MOST_GROWTHS = 5
+_MAP_ROWS = 10
+_HEADINGS = {"error": "error", "warning": "warning", "info": "info"}
+
+
+def to_text(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) -> None:
+    """Writes the whole answer."""
+    _verdict(explanation, terminal)
+    if fixes:
+        before_and_after(fixes[0], terminal)
+    _moment(explanation, terminal)
+    _map(explanation, terminal)
+    _holders(explanation, terminal)
+    _growth(explanation, terminal)
+    _findings(explanation, terminal)
+    fixes_to_text(fixes, terminal)
+    _trust(explanation, terminal)
+
+
+def _verdict(explanation: Explanation, terminal: Terminal) -> None:
+    verdict = explanation.verdict
+    severity = explanation.findings[0].severity if explanation.findings else "info"
+    terminal.line(terminal.paint(f"{verdict.code} {verdict.name}", _HEADINGS[severity]))
+    for name, text in (("What", verdict.message), ("Why", verdict.why), ("Do", verdict.what_to_do)):
+        if text:
+            _entry(name, text, terminal)
+
+
+def _entry(name: str, text: str, terminal: Terminal) -> None:
+    """A name, and a text that hangs beside it."""
+    column = 6
+    lines = terminal.wrap(text, column)
+    for number, line in enumerate(lines):
+        label = terminal.paint(f"{name:<{column}}", "bold") if number == 0 else " " * column
+        terminal.line(label + line)
+
+
+def _heading(text: str, terminal: Terminal) -> None:
+    terminal.line()
+    terminal.line(terminal.paint(text, "bold"))
+
+
+def _moment(explanation: Explanation, terminal: Terminal) -> None:
+    facts, moment = explanation.facts, explanation.case.moment
+    where = f"event {moment.event} of {explanation.recording.event_count}"
+    names = {"oom": "At the failing request", "peak": "At the peak of reserved memory", "end": "At the end"}
+    _heading(f"{names.get(moment.at.partition(':')[0], 'At the moment')} ({where})", terminal)
+    rows = (
+        ("requested", facts.requested_bytes),
+        ("limit", facts.limit_bytes),
+        ("may reserve", facts.capacity_bytes),
+        ("reserved", facts.reserved_bytes),
+        ("allocated", facts.allocated_bytes),
+        ("free in cache", facts.free_bytes),
+        ("largest hole", facts.largest_free_block_bytes),
+        ("free on card", facts.device_free_bytes),
+        ("waiting", facts.pending_bytes or None),
+        ("private pools", facts.private_pool_free_bytes or None),
+    )
+    cells = [f"{name:<14}{format_bytes(size):>12}" for name, size in rows if size is not None]
+    for left, right in zip(cells[::2], [*cells[1::2], ""], strict=False):
+        terminal.line(f"  {left}    {right}".rstrip())
+
+
+def _map(explanation: Explanation, terminal: Terminal) -> None:
+    pins = {pin.segment for pin in explanation.pins}
+    options = MapOptions(
+        width=terminal.width - 2,
+        rows=_MAP_ROWS,
+        marks=DRAWN if terminal.draws else PLAIN,
+        request_bytes=explanation.facts.requested_bytes,
+        pins=pins if explanation.verdict.code == "FRAG201" else (),
+    )
+    lines = segment_map(explanation.case.state, options)
+    if lines:
+        _heading("Segments, those with most free memory first", terminal)
+        for line in lines:
+            terminal.line("  " + line)
+
+
+def _holders(explanation: Explanation, terminal: Terminal) -> None:
+    holders = explanation.holders
+    total = sum(holder.bytes for holder in holders)
+    if not total:
+        return
+    _heading("Who holds the memory", terminal)
+    by_kind: Counter[str] = Counter()
+    for holder in holders:
+        by_kind[holder.kind] += holder.bytes
+    for kind, size in by_kind.most_common():
+        bar = (terminal.bar_mark * round(_BAR * size / total)).ljust(_BAR)
+        terminal.line(f"  {kind:<13}{format_bytes(size):>12} {size / total:>4.0%}  {bar}".rstrip())
+    terminal.line()
+    for holder in holders[:_MOST_PLACES]:
+        blocks = "1 block" if holder.blocks == 1 else f"{holder.blocks} blocks"
+        terminal.clipped(f"  {format_bytes(holder.bytes):>12}  {blocks:>11}  {holder.kind:<12} {place(holder.at)}")
+    if len(holders) > _MOST_PLACES:
+        rest = holders[_MOST_PLACES:]
+        more = "1 more place" if len(rest) == 1 else f"{len(rest)} more places"
+        terminal.line(f"  {format_bytes(sum(holder.bytes for holder in rest)):>12}  at {more}")
+
+
+def place(frame: Frame | None) -> str:
+    """A frame in one line."""
+    if frame is None:
+        return "(no stack recorded)"
+    file, line, function = frame
+    return f"{file}:{line} {function}" if line else f"{file} {function}".strip()
+
+
+def _growth(explanation: Explanation, terminal: Terminal) -> None:
+    if not explanation.growth:
+        return
+    _heading("What grows with every step", terminal)
+    for growth in explanation.growth[:_MOST_GROWTHS]:
+        rate = f"{format_bytes(growth.bytes_per_step)} a step"
+        terminal.clipped(f"  {rate:>20}  over {growth.steps} steps  {place(growth.at)}")
+
+
+def _findings(explanation: Explanation, terminal: Terminal) -> None:
+    others = [finding for finding in explanation.findings if finding.code != explanation.verdict.code]
+    if not others:
+        return
+    _heading("Also found", terminal)
+    for finding in others:
+        terminal.line("  " + terminal.paint(f"{finding.severity} {finding.code} {finding.name}", finding.severity))
+        terminal.paragraph(finding.message, 4)
+
+
+def _trust(explanation: Explanation, terminal: Terminal) -> None:
+    recording, check = explanation.recording, explanation.recording.check
+    terminal.line()
+    if check is None or check.events_checked == 0:
+        terminal.paragraph("Replay: this file holds no events, so nothing could be checked.", 0)
+        return
+    release = f"PyTorch {recording.matched}" if recording.matched else f"PyTorch {recording.release} (assumed)"
+    terminal.paragraph(
+        f"Replay: {check.events_matching:,} of {check.events_checked:,} recorded decisions are reproduced exactly"
+        f" with the rules of {release}.",
+        0,
+    )
+    first = check.first_difference
+    if first is not None:
+        terminal.paragraph(
+            f"First difference at event {first.event}: recorded {first.recorded}, replayed {first.replayed}."
+            " Answers about other settings carry that doubt.",
+            0,
+        )

@@ -1,0 +1,58 @@
+"""Fixes as text: before and after of the best, the line to copy, and the table of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gapless.conf import line_to_copy
+from gapless.units import format_bytes
+
+if TYPE_CHECKING:
+    from gapless.report.terminal import Terminal
+    from gapless.tune import Fix
+
+_OUTCOMES = {
+    "survives": "the run goes on",
+    "serves_request": "the request is served",
+    "fails": "fails all the same",
+    "unknown": "not known",
+}
+_GRADES = {
+    "proved": "proved by exact replay",
+    "modelled": "modelled",
+    "guess": "a guess",
+}
+
+
+def before_and_after(fix: Fix, terminal: Terminal) -> None:
+    """What the best fix changes, and the line to copy."""
+    if fix.outcome.value not in ("survives", "serves_request"):
+        return
+    terminal.line()
+    grade = _GRADES[fix.grade.value]
+    assumed = f", {format_bytes(fix.assumed_bytes)} of it assumed" if fix.assumed_bytes else ""
+    terminal.paragraph(f"Fix: {fix.change}: {_OUTCOMES[fix.outcome.value]} ({grade}{assumed}).", 0)
+    if fix.conf is not None:
+        terminal.line(terminal.paint(f"  export {line_to_copy(fix.conf)}", "bold"))
+    before, after = fix.reserved_bytes_peak_before, fix.reserved_bytes_peak_after
+    margin = "" if fix.margin_bytes is None else f", {format_bytes(fix.margin_bytes)} to spare"
+    terminal.paragraph(
+        f"reserved at most: {format_bytes(before)} before, {format_bytes(after)} after{margin}; calls of the driver:"
+        f" {fix.device_calls_before:,} before, {fix.device_calls_after:,} after",
+        2,
+    )
+
+
+def fixes_to_text(fixes: Sequence[Fix], terminal: Terminal) -> None:
+    """Every fix in a line, best first, with its risks below."""
+    if not fixes:
+        return
+    terminal.line()
+    terminal.line(terminal.paint("Tried by replay, best first", "bold"))
+    for fix in fixes:
+        margin = "" if fix.margin_bytes is None else f"  margin {format_bytes(fix.margin_bytes)}"
+        head = f"  {fix.outcome.value:<14} {fix.grade.value:<8} {format_bytes(fix.reserved_bytes_peak_after):>11}"
+        terminal.clipped(f"{head}{margin}  {fix.change}")
+        for risk in fix.risks:
+            terminal.paragraph(f"{risk.name}: {risk.message}", 6)
