@@ -8,10 +8,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gapless.cli.common import add_fail_on, add_recording_options, check_fail_on, fails, open_options
-from gapless.units import parse_bytes
 
 if TYPE_CHECKING:
+    from gapless.cards import Card
     from gapless.explain import Explanation
+    from gapless.report.progress import ProgressLine
     from gapless.report.redact import Redactor
     from gapless.tune import Fix
 
@@ -20,6 +21,9 @@ _EXAMPLES = """examples:
   gapless explain snapshot.pickle --at oom:0 --format json
   gapless explain snapshot.pickle --fail-on error         exit status 1 when something is wrong
 """
+_FIXES_SHOWN = 3
+_MEASURES_MARGINS_UP_TO = 50_000
+"""Events; the margin of each fix takes some ten replays more."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -53,15 +57,32 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _answers(args: argparse.Namespace) -> list[tuple[Explanation, list[Fix]]]:
-    from gapless.explain import ExplainOptions, explain_all  # noqa: PLC0415  (so that --help needs no numpy)
+    from gapless.cards import find_card  # noqa: PLC0415  (so that --help needs no numpy)
+    from gapless.explain import ExplainOptions, explain_all  # noqa: PLC0415
     from gapless.recording import open_recordings  # noqa: PLC0415
-    from gapless.report.progress import Progress  # noqa: PLC0415
+    from gapless.report.progress import ProgressLine  # noqa: PLC0415
 
-    with Progress() as progress:
+    card = find_card(args.card) if args.card else None
+    with ProgressLine(sys.stderr) as progress:
         recordings = open_recordings(args.file, open_options(args, progress))
-        options = ExplainOptions(at=args.at, card_bytes=parse_bytes(args.card) if args.card else None)
+        options = ExplainOptions(at=args.at, card_bytes=card.capacity_bytes if card else None)
         explained = explain_all(recordings, options)
-        return [(one, []) for one in explained]
+        return [(one, [] if args.no_fixes else _fixes(one, card, progress)) for one in explained]
+
+
+def _fixes(explanation: Explanation, card: Card | None, progress: ProgressLine) -> list[Fix]:
+    """The best changes by replay; none when nothing failed, or nothing can be replayed."""
+    from gapless.tune import TuneOptions, tune  # noqa: PLC0415
+
+    if not explanation.case.moment.is_failure:
+        return []
+    options = TuneOptions(
+        card=card,
+        at=explanation.case.options.at,
+        finds_cards=explanation.recording.event_count <= _MEASURES_MARGINS_UP_TO,
+        on_done=lambda done, total: progress("replaying settings", done, total),
+    )
+    return [tried.fix for tried in tune(explanation.recording, options).tried if tried.helps][:_FIXES_SHOWN]
 
 
 def _redactor(answers: list[tuple[Explanation, list[Fix]]]) -> Redactor:

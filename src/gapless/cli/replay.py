@@ -42,11 +42,11 @@ def run(args: argparse.Namespace) -> int:
     """Prints the check and the replay of each device."""
     from gapless.recording import open_recordings  # noqa: PLC0415  (so that --help needs no numpy)
     from gapless.replaying import replay  # noqa: PLC0415
-    from gapless.report.progress import Progress  # noqa: PLC0415
+    from gapless.report.progress import ProgressLine  # noqa: PLC0415
     from gapless.report.replay import to_json, to_text  # noqa: PLC0415
     from gapless.report.terminal import Terminal  # noqa: PLC0415
 
-    with Progress() as progress:
+    with ProgressLine(sys.stderr) as progress:
         recordings = open_recordings(args.file, open_options(args, progress))
         replays = [(one, replay(one, _options(one, args))) for one in recordings]
     if args.format == "json":
