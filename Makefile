@@ -10,7 +10,7 @@ BIN := .venv/bin
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench fuzz build lint format stub wheel clean ready-to-run ready-to-test
+.PHONY: help demo test test-releases bench fuzz build lint format stub wheel clean ready-to-run ready-to-test
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || cat Makefile
@@ -19,7 +19,11 @@ demo: ready-to-run ## Explain a real out-of-memory recording and prove the fix, 
 	@$(BIN)/python examples/demo.py
 
 test: lint ## Lint, then every test
+	@$(BIN)/python -m tests.differential.build --newest || true
 	@$(BIN)/python -m pytest $(PYTEST)
+
+test-releases: ready-to-test ## Our allocator against the real one of every release (10 GB the first time)
+	@$(BIN)/python -m tests.differential.run_all
 
 bench: ready-to-test ## Speed against peers, ratios in one run
 	@$(BIN)/python -m benchmarks

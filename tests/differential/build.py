@@ -1,8 +1,9 @@
 """Builds the harness around one PyTorch release's own libc10_cuda.so and our stand-in device.
 
-    python -m tests.differential.build 2.14.1 2.6.0        ("all" builds every release)
+    python -m tests.differential.build 2.14.1 2.6.0        "--newest": the one of `make test`; nothing: every release
 
-Needed: x86-64 Linux, gcc and g++, and the package index the first time.
+Needed: x86-64 Linux, gcc and g++, and the package index the first time. Says what it downloads, and is silent when
+there is nothing to do.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import hashlib
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,19 +30,21 @@ def harness(version: str) -> Path:
     if not folder.exists():
         if sys.platform != "linux" or platform.machine() != "x86_64":
             raise UnavailableError("the real allocator's libraries exist for x86-64 Linux only")
+        print(f"building the harness around the allocator of PyTorch {version} ...", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory(dir=_made(folder.parent), prefix="build-") as scratch:
             made = Path(scratch) / "harness"
             made.mkdir()
             _build(version, made)
-            shutil.move(made, folder)
+            libraries.settle(made, folder)
     return folder / "harness"
 
 
 def _build(version: str, folder: Path) -> None:
     torch = libraries.torch_folder(version) / "torch"
-    for name in ("libc10.so", "libc10_cuda.so"):
-        shutil.copy(torch / "lib" / name, folder)
-    runtime = _needed_runtime(folder / "libc10_cuda.so")
+    for name in ("libc10.so", "libc10_cuda.so"):  # found from where the finished folder will be
+        (folder / name).symlink_to(Path("..") / torch.relative_to(libraries.cache_folder()) / "lib" / name)
+    runtime = _needed_runtime(torch / "lib/libc10_cuda.so")
+
     versions = folder / "versions.map"  # libc10_cuda.so asks for symbols of this version
     versions.write_text(f"{runtime} {{ global: *; }};\n")
     compile_c = ["gcc", "-O2", "-w", "-fPIC", "-shared"]
@@ -67,12 +69,13 @@ def program(version: str, source: Path) -> Path:
 
 def _compile_program(version: str, folder: Path, source: Path, output: Path) -> None:
     torch = libraries.torch_folder(version) / "torch"
-    runtime = _needed_runtime(folder / "libc10_cuda.so")
+    runtime = _needed_runtime(torch / "lib/libc10_cuda.so")
     cuda_headers = libraries.cuda_include_folder(int(runtime.rpartition(".")[2]))
     major, minor = libraries.minor_release(version)
     includes = [f"-I{path}" for path in (torch / "include", _HERE / "standin", cuda_headers)]
-    abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(not _has_old_strings(folder / 'libc10.so'))}"
-    link = [f"-L{folder}", "-lc10_cuda", "-lc10", f"-l:{runtime}", "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"]
+    abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(not _has_old_strings(torch / 'lib/libc10.so'))}"
+    link = [f"-L{torch}/lib", f"-L{folder}", "-lc10_cuda", "-lc10", f"-l:{runtime}"]
+    link += ["-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"]
     compile_cpp = ["g++", "-std=c++20", "-O1", "-w", f"-DRELEASE={major * 100 + minor}", abi, *includes]
     _compile([*compile_cpp, source, *link], output)
 
@@ -110,12 +113,12 @@ def _made(folder: Path) -> Path:
 
 
 def main(versions: list[str]) -> int:
-    """Build the named releases, or all; print where each harness is."""
-    for version in RELEASES if versions in ([], ["all"]) else versions:
+    """Build what is not built yet of the named releases."""
+    for version in RELEASES[-1:] if versions == ["--newest"] else versions or RELEASES:
         try:
-            print(f"{version}: {harness(version)}", flush=True)
+            harness(version)
         except UnavailableError as error:
-            print(f"{version}: {error}", file=sys.stderr)
+            print(f"the real allocator of PyTorch {version} cannot be had: {error}", file=sys.stderr)
             return 2
     return 0
 

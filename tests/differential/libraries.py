@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -62,6 +61,15 @@ def cuda_include_folder(major: int) -> Path:
     return next(folder.glob("nvidia/*/include"))
 
 
+def settle(made: Path, folder: Path) -> None:
+    """Give a finished folder its name, in one step; another process may have been quicker."""
+    try:
+        made.rename(folder)
+    except OSError:
+        if not folder.exists():
+            raise
+
+
 def _keep_from_wheel(requirement: str, size: str, wanted: re.Pattern[str], folder: Path) -> None:
     """Download one wheel, move the wanted files to folder in one step, delete the rest."""
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +81,7 @@ def _keep_from_wheel(requirement: str, size: str, wanted: re.Pattern[str], folde
             for name in filter(wanted.fullmatch, archive.namelist()):
                 archive.extract(name, kept)
         print(f"  {wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, kept {_size(kept) / 1e6:.1f} MB", file=sys.stderr)
-        shutil.move(kept, folder)
+        settle(kept, folder)
 
 
 def _download(requirement: str, folder: Path) -> Path:

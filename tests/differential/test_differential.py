@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.differential import build, compare, model, oracle, scripts
-from tests.differential.libraries import UnavailableError, minor_release
+from tests.differential.libraries import RELEASES, UnavailableError, minor_release
 
-VERSION = os.environ.get("GAPLESS_DIFFERENTIAL_RELEASE", "2.14.1")
+VERSION = os.environ.get("GAPLESS_DIFFERENTIAL_RELEASE", RELEASES[-1])
 SEEDS = range(1000, 1008)  # others than run_all's
 
 
