@@ -42,8 +42,9 @@ def complaints(wheel: Path) -> list[str]:
         found.append(f"{wheel.name} is not for the stable ABI of Python 3.12 and later")
     found += [f"{name} is missing" for name in ("gapless/_core.pyi", "gapless/py.typed") if name not in names]
     found += [f"{name} does not belong there" for name in names if not name.startswith(("gapless/", "gapless-"))]
-    if not any(name.endswith("/licenses/LICENSE") for name in names):
-        found.append("LICENSE is missing")
+    for text in ("LICENSE", "licenses/nanobind.txt", "licenses/robin-map.txt"):
+        if not any(name.endswith(f".dist-info/licenses/{text}") for name in names):
+            found.append(f"{text} is missing")
     required = Parser().parsestr(metadata).get_all("Requires-Dist", [])
     found += [f"the wheel requires {line}" for line in required if line.startswith(("torch", "nvidia"))]
     return found
