@@ -141,9 +141,11 @@ main() {
     make_venv
   fi
   mkdir -p "$stamps"
-  tools=$(digest scripts/requirements-run.txt)
-  [ "$level" = run ] || tools=$(digest scripts/requirements-run.txt scripts/requirements-test.txt)
-  is_stamped "tools-$level" "$tools" || { install_tools "$level"; stamp "tools-$level" "$tools"; }
+  tools=$(digest scripts/requirements-*.txt)
+  if ! is_stamped tools-test "$tools" && { [ "$level" = test ] || ! is_stamped tools-run "$tools"; }; then
+    install_tools "$level"
+    stamp "tools-$level" "$tools"
+  fi
   local built
   built=$(digest_of_sources)
   is_stamped build "$built" || { rm -f "$stamps/build"; build_core; stamp build "$built"; }
