@@ -147,6 +147,7 @@ class CachingAllocator {
 
   // free.cpp
   void request_free(BlockIndex block);
+  void wait_for_completion(BlockIndex block);
   void free_block(BlockIndex block);
   Bytes merge(BlockIndex into, BlockIndex neighbour);
   void poll_events();
@@ -185,6 +186,7 @@ class CachingAllocator {
   std::uint32_t lane_of(std::uint32_t pool, StreamIndex stream);
   void insert_free(BlockIndex block);
   void erase_free(BlockIndex block);
+  void add_unmapped(BlockIndex block);
   FreeEntry entry_of(BlockIndex block) const;
   void number_new_segment(BlockRow& row);
   void number_new_block(BlockRow& row, const BlockRow& parent);
@@ -223,8 +225,10 @@ class CachingAllocator {
   FlatHashOrder queue_order_;                                       // in which those streams are looked at
   std::unordered_map<BlockIndex, std::vector<StreamIndex>> uses_;
   std::unordered_map<BlockIndex, std::vector<StreamIndex>> capture_uses_;  // those recorded during a capture
-  std::vector<BlockIndex> captured_frees_;  // freed during a capture: they get their events after it
-  std::vector<BlockIndex> deferred_;
+  std::vector<BlockIndex> captured_frees_;        // freed during a capture: they get their events after it
+  std::map<std::uint64_t, BlockIndex> deferred_;  // waiting for complete(), by when they were freed
+  std::unordered_map<BlockIndex, std::uint64_t> deferred_at_;
+  std::uint64_t deferred_count_ = 0;
   SynchronizeHook* hook_ = nullptr;
 
   Statistics statistics_;

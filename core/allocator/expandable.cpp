@@ -64,7 +64,7 @@ BlockIndex CachingAllocator::new_reservation(const Request& request) {
   reservations_.push_back({*base, size, page});
   number_new_segment(row);
   const BlockIndex block = blocks_.add(row);
-  lanes_[request.lane].unmapped.emplace(*base, block);
+  add_unmapped(block);
   return block;
 }
 
@@ -75,7 +75,6 @@ bool CachingAllocator::map_block(BlockIndex block, Bytes wanted) {
   const Bytes size = std::min(round_up(wanted, reservation.page), blocks_[block].size);
   if (!device_.map(start, size)) return false;
   Lane& lane = lanes_[blocks_[block].lane];
-  const bool is_small = pools_[lane.pool].is_small;
   lane.unmapped.erase(start);
   blocks_[block].mapped = true;
   if (size < blocks_[block].size) {
@@ -86,7 +85,7 @@ bool CachingAllocator::map_block(BlockIndex block, Bytes wanted) {
     number_new_block(rest, blocks_[block]);
     const BlockIndex right = blocks_.add(rest);
     blocks_.link_after(right, block);
-    lane.unmapped.emplace(rest.address, right);
+    add_unmapped(right);
     blocks_[block].size = size;
   }
   merge(block, blocks_[block].prev);
@@ -142,7 +141,7 @@ void CachingAllocator::unmap_block(BlockIndex block) {
   ++statistics_.num_device_free;
   log(Action::kSegmentUnmap, start, size, lane);
   if (blocks_[block].is_split()) {
-    lane.unmapped.emplace(blocks_[block].address, block);
+    add_unmapped(block);
   } else {  // nothing is mapped any more: the reservation goes
     device_.unreserve(reservation.base, reservation.size);
     blocks_.remove(block);

@@ -77,14 +77,20 @@ void CachingAllocator::queue_captured_frees() {
 
 void CachingAllocator::free_deferred(BlockIndex block) {
   request_free(block);
+  wait_for_completion(block);
+}
+
+void CachingAllocator::wait_for_completion(BlockIndex block) {
   blocks_[block].events = 1;
-  deferred_.push_back(block);
+  deferred_.emplace(deferred_count_, block);
+  deferred_at_.emplace(block, deferred_count_++);
 }
 
 void CachingAllocator::complete(BlockIndex block) {
-  const auto found = std::find(deferred_.begin(), deferred_.end(), block);
-  GAPLESS_CHECK(found != deferred_.end());
-  deferred_.erase(found);
+  const auto found = deferred_at_.find(block);
+  GAPLESS_CHECK(found != deferred_at_.end());
+  deferred_.erase(found->second);
+  deferred_at_.erase(found);
   blocks_[block].events = 0;
   free_block(block);
 }
@@ -190,7 +196,9 @@ void CachingAllocator::synchronize(OwnerIndex only, bool all) {
   drain_queues(concerned);
   if (deferred_.empty()) return;
   std::vector<BlockIndex> completed;
-  std::copy_if(deferred_.begin(), deferred_.end(), std::back_inserter(completed), concerned);
+  for (const auto& [order, block] : deferred_) {
+    if (concerned(block)) completed.push_back(block);
+  }
   if (hook_ != nullptr) hook_->on_synchronize(completed);
   for (const BlockIndex block : completed) complete(block);
 }

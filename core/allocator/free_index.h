@@ -41,7 +41,8 @@ struct FreeEntry {
   friend bool operator<(const FreeEntry& a, const FreeEntry& b) {
     if (a.size != b.size) return a.size < b.size;
     if (a.order != b.order) return a.order < b.order;
-    return a.address < b.address;
+    if (a.address != b.address) return a.address < b.address;
+    return a.block < b.block;  // only in contradictory recordings do two blocks share an address
   }
 };
 

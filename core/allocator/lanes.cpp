@@ -41,6 +41,11 @@ void CachingAllocator::insert_free(BlockIndex block) {
   lane.free.insert(entry_of(block));
 }
 
+// Addresses of a lane's reservations are distinct on every device; a contradictory recording may say otherwise.
+void CachingAllocator::add_unmapped(BlockIndex block) {
+  GAPLESS_CHECK(lanes_[blocks_[block].lane].unmapped.emplace(blocks_[block].address, block).second);
+}
+
 void CachingAllocator::erase_free(BlockIndex block) { lanes_[blocks_[block].lane].free.erase(entry_of(block)); }
 
 void CachingAllocator::number_new_segment(BlockRow& row) {
@@ -122,16 +127,15 @@ std::vector<BlockIndex> CachingAllocator::adopt_segment(const StartSegment& segm
     row.mapped = start.mapped;
     if (!added.empty()) number_new_block(row, first);
     row.allocated = start.state == BlockState::kAllocated;
-    row.events = start.state == BlockState::kPending ? 1 : 0;
     const BlockIndex block = blocks_.add(row);
     if (!added.empty()) blocks_.link_after(block, added.back());
     if (!start.mapped) {
-      lanes_[lane].unmapped.emplace(address, block);
+      add_unmapped(block);
     } else {
       total_ += start.size;
       if (start.state == BlockState::kFree) insert_free(block);
     }
-    if (start.state == BlockState::kPending) deferred_.push_back(block);
+    if (start.state == BlockState::kPending) wait_for_completion(block);
     added.push_back(block);
     address += start.size;
   }

@@ -114,8 +114,12 @@ class Grouping {
       add(Call::kMalloc, trace_.allocation_of_event[end], begin, end + 1);
       return end + 1;
     }
-    if (released == 0) return skip(begin);
-    return split_off_release(begin, last_release);
+    if (released > 0) return split_off_release(begin, last_release);
+    for (std::size_t event = begin; event < end; ++event) {  // memory that nobody asked for: cut off by the end
+      const bool completes = events_.action[event] == Action::kFreeCompleted;
+      completes ? next_call(event) : skip(event);
+    }
+    return end;
   }
 
   std::size_t split_off_release(std::size_t begin, std::size_t last_release) {

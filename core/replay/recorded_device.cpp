@@ -1,6 +1,6 @@
 #include "replay/recorded_device.h"
 
-#include <algorithm>
+#include <unordered_set>
 
 namespace gapless {
 
@@ -41,6 +41,7 @@ Bytes RecordedDevice::free_bytes() const {
 
 // Frees that wait complete in the order of the recording; those that it does not show stay.
 void RecordedDevice::on_synchronize(std::vector<BlockIndex>& completed) {
+  const std::unordered_set<BlockIndex> waiting(completed.begin(), completed.end());
   std::vector<BlockIndex> ordered;
   for (std::size_t i = log_.size(); i < expected_.size(); ++i) {
     const std::size_t event = expected_[i];
@@ -48,7 +49,7 @@ void RecordedDevice::on_synchronize(std::vector<BlockIndex>& completed) {
     const AllocationId id = trace_.allocation_of_event[event];
     if (id == kNoAllocation) break;
     const BlockIndex block = (*block_of_)[id];
-    if (std::find(completed.begin(), completed.end(), block) != completed.end()) ordered.push_back(block);
+    if (waiting.contains(block)) ordered.push_back(block);
   }
   completed = std::move(ordered);
 }

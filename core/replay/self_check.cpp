@@ -12,7 +12,8 @@ namespace gapless {
 namespace {
 
 constexpr std::uint64_t kMaxCorrections = 1000;  // more and the recording is another allocator's
-constexpr int kMaxRestarts = 2000;
+constexpr std::uint64_t kMaxRestarts = 2000;
+constexpr std::uint64_t kRestartedCalls = 20'000'000;  // no more work than this for learning ties
 
 const char* const kNames[kActionCount] = {"alloc",        "free_requested", "free_completed", "segment_alloc",
                                           "segment_free", "segment_map",    "segment_unmap",  "oom",
@@ -64,7 +65,7 @@ class Pass {
       log_.clear();
       device_.expect(program_.event_begin[i], program_.event_end[i]);
       const std::int64_t retries = allocator_.statistics().num_alloc_retries;
-      perform(i);
+      if (!try_to_perform(i)) break;
       if (allocator_.statistics().num_alloc_retries > retries) {
         result_.retry_events.push_back(program_.event_end[i] - 1);
       }
@@ -81,6 +82,17 @@ class Pass {
   std::uint32_t start_count() const { return start_count_; }
 
  private:
+  // False when the recording contradicts itself so far that no allocator can follow it.
+  bool try_to_perform(std::size_t i) {
+    try {
+      perform(i);
+      return true;
+    } catch (const InternalError&) {
+      note_difference(log_.size());
+      return false;
+    }
+  }
+
   void perform(std::size_t i) {
     const AllocationId id = program_.allocation[i];
     switch (program_.call[i]) {
@@ -233,12 +245,13 @@ class StartOrder {
 SelfCheck self_check(const Trace& trace, const Program& program, const CheckOptions& options) {
   StartOrder order;
   std::vector<std::uint32_t> rank;
-  for (int restart = 0;; ++restart) {
+  const std::uint64_t most = std::min(kMaxRestarts, kRestartedCalls / std::max<std::uint64_t>(program.count(), 1));
+  for (std::uint64_t restart = 0;; ++restart) {
     Pass pass(trace, program, options, rank);
     const std::optional<TieOrder> tie = pass.run();
-    if (!tie || restart == kMaxRestarts) {
+    if (!tie || restart >= most) {
       SelfCheck result = pass.take_result();
-      result.tie_orders_learnt = static_cast<std::uint64_t>(restart);
+      result.tie_orders_learnt = restart;
       return result;
     }
     order.resize(pass.start_count());

@@ -49,6 +49,14 @@ Rewinder::Ranges::iterator Rewinder::range_of(Address address) {
   return address - range->first < range->second.size ? range : ranges_.end();
 }
 
+bool Rewinder::is_vacant(Address address, Bytes size) const {
+  const auto after = ranges_.lower_bound(address);
+  if (after != ranges_.end() && after->first - address < size) return false;
+  if (after == ranges_.begin()) return true;
+  const auto before = std::prev(after);
+  return before->first + before->second.size <= address;
+}
+
 void Rewinder::note_pool(std::size_t event, const Range& range) {
   if (pools_[event] == kUnknownPool) pools_[event] = range.pool;
 }
@@ -77,7 +85,9 @@ void Rewinder::undo(std::size_t event) {
     case Action::kSegmentAlloc:
       return undo_segment_alloc(event, address);
     case Action::kSegmentFree:
-      if (range_of(address) != ranges_.end()) contradict(event, "releases a segment that is still there afterwards");
+      if (size == 0 || !is_vacant(address, size)) {
+        return contradict(event, "releases a segment that is still there afterwards");
+      }
       ranges_[address] = Range{size,
                                events.stack[event],
                                events.stream[event],
@@ -104,7 +114,7 @@ void Rewinder::undo_free_completed(std::size_t event, Address address, Bytes req
   const Events& events = recording_.events;
   const bool exact = rule.known || range->second.is_small || range->second.is_expandable;
   const Bytes room = range->first + range->second.size - address;
-  if (rule.bytes > room) return contradict(event, "frees a block that is larger than its segment");
+  if (rule.bytes == 0 || rule.bytes > room) return contradict(event, "frees a block that is larger than its segment");
   const auto [block, is_new] = actives_.insert_or_assign(
       address, Active{rule.bytes, requested, events.stack[event], BlockState::kPending, !exact});
   if (!is_new) contradict(event, "frees a block that is in use afterwards");
@@ -157,7 +167,7 @@ void Rewinder::undo_map(std::size_t event, Address address, Bytes size) {
 }
 
 void Rewinder::undo_unmap(std::size_t event, Address address, Bytes size) {
-  if (range_of(address) != ranges_.end()) return contradict(event, "unmaps pages that are still there afterwards");
+  if (size == 0 || !is_vacant(address, size)) return contradict(event, "unmaps pages that are still there afterwards");
   const Events& events = recording_.events;
   Range range{size,
               events.stack[event],

@@ -77,6 +77,7 @@ class Rewinder {
   void undo_unmap(std::size_t event, Address address, Bytes size);
   void settle(Actives::iterator block);  // fixes an assumed size when the next boundary is near
   Ranges::iterator range_of(Address address);
+  bool is_vacant(Address address, Bytes size) const;  // no range touches it
   void contradict(std::size_t event, std::string message);
   void note_pool(std::size_t event, const Range& range);
 

@@ -11,13 +11,32 @@ namespace gapless {
 namespace {
 
 constexpr std::uint64_t kAddressLimit = std::uint64_t{1} << 62;
+constexpr Bytes kSizeLimit = Bytes{1} << 50;   // 1 PiB: no card has so much
+constexpr Bytes kTotalLimit = Bytes{1} << 60;  // of all sizes together; counters stay far from overflow
 
+// Numbers that no device can have would overflow the books; everything else that is wrong is a contradiction.
 void check_numbers(const Events& events) {
+  Bytes total = 0;
   for (std::size_t i = 0; i < events.count(); ++i) {
-    if (events.address[i] >= kAddressLimit || events.size[i] >= kAddressLimit) {
+    const bool is_sized = events.action[i] != Action::kSnapshot && events.action[i] != Action::kAnnotate;
+    const Bytes size = is_sized ? events.size[i] : 0;
+    total += std::min(size, kSizeLimit);
+    if (events.address[i] >= kAddressLimit || size >= kSizeLimit || total >= kTotalLimit) {
       throw TraceError("event " + std::to_string(i) + " has address " + std::to_string(events.address[i]) +
-                           " and size " + std::to_string(events.size[i]) + ": no device has memory there",
+                           " and size " + std::to_string(events.size[i]) + ": no device has so much memory",
                        static_cast<std::int64_t>(i));
+    }
+  }
+}
+
+void check_numbers(const DeviceState& state) {
+  Bytes total = 0;
+  for (const Segment& segment : state.segments) {
+    total += std::min(segment.size, kSizeLimit);
+    if (segment.address >= kAddressLimit || segment.size >= kSizeLimit || total >= kTotalLimit) {
+      throw TraceError("the segment at address " + std::to_string(segment.address) + " has " +
+                           std::to_string(segment.size) + " bytes: no device has so much memory",
+                       -1);
     }
   }
 }
@@ -131,6 +150,7 @@ Trace build_trace(std::shared_ptr<const Snapshot> snapshot, std::size_t device_r
   trace.snapshot = std::move(snapshot);
   trace.device_row = device_row;
   check_numbers(trace.events());
+  check_numbers(trace.recording().state);
   Rewinder rewinder(trace.recording(),
                     [&round](std::size_t, Bytes requested) { return Rewinder::BlockSize{round(requested), false}; });
   rewinder.rewind_to(0);

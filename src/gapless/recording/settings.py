@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gapless._core import AllocatorSettings, Snapshot
 
 _UNLIMITED = 2**64 - 1
+_MOST_DIVISIONS = 2**31
 _TEXT_KEY = "PYTORCH_CUDA_ALLOC_CONF"
 
 
@@ -66,7 +67,8 @@ def to_core(settings: Settings) -> AllocatorSettings:
     core.max_split_size = _UNLIMITED if settings.max_split_size is None else settings.max_split_size
     core.max_non_split_rounding = settings.max_non_split_rounding
     core.large_segment_size = settings.large_segment_size
-    core.roundup_power2_divisions = list(settings.roundup_power2_divisions)
+    # Beyond 2**31 a division changes nothing: no request is so large.
+    core.roundup_power2_divisions = [min(division, _MOST_DIVISIONS) for division in settings.roundup_power2_divisions]
     core.garbage_collection_threshold = settings.garbage_collection_threshold
     core.per_process_memory_fraction = settings.per_process_memory_fraction
     core.expandable_segments = settings.expandable_segments
