@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from itertools import groupby
+from multiprocessing import get_context
 from pathlib import Path
 
 from tests.differential import build, compare, model, oracle, scripts
@@ -90,7 +92,7 @@ def tasks(versions: Iterable[str], profiles: Iterable[str], seeds: range, calls:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compare and print the table."""
+    """Compare; print a row as soon as it is complete."""
     options = _options(arguments)
     began = time.monotonic()
     try:
@@ -98,27 +100,29 @@ def main(arguments: list[str] | None = None) -> int:
     except UnavailableError as error:
         print(f"run_all: {error}", file=sys.stderr)
         return 2
-    rows: dict[tuple[str, str], Tally] = {}
-    with ProcessPoolExecutor(options.jobs) as pool:
-        for done, (task, tally) in enumerate(zip(work, pool.map(compare_seeds, work), strict=True), 1):
-            rows.setdefault((task.version, task.profile), Tally()).add(tally)
-            if sys.stderr.isatty():
-                print(f"\r{done} of {len(work)} parts", end="", file=sys.stderr, flush=True)
-    print(f"\r{'release':8s} {'profile':17s} scripts      lines     ooms  left early  different")
-    for (version, profile), row in rows.items():
-        counts = f"{row.scripts:7d} {row.lines:10d} {row.ooms:8d} {row.left_early:11d} {len(row.differences):10d}"
-        print(f"{version:8s} {profile:17s} {counts}")
-        if row.differences:
-            seed, text = row.differences[0]
-            print(f"  seed {seed}, {text}")
+    print("release  profile           scripts      lines     ooms  left early  different", flush=True)
     total = Tally()
-    for row in rows.values():
-        total.add(row)
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        outcomes = zip(work, pool.map(compare_seeds, work), strict=True)
+        for (version, profile), parts in groupby(
+            outcomes, key=lambda outcome: (outcome[0].version, outcome[0].profile)
+        ):
+            row = Tally()
+            for _, part in parts:
+                row.add(part)
+            print(_shown(version, profile, row), flush=True)
+            total.add(row)
     print(
         f"{total.scripts} scripts, {total.lines} lines, {total.ooms} of them out of memory, "
         f"{total.left_early} left early, {len(total.differences)} different, {time.monotonic() - began:.0f} s"
     )
     return 1 if total.differences else 0
+
+
+def _shown(version: str, profile: str, row: Tally) -> str:
+    counts = f"{row.scripts:7d} {row.lines:10d} {row.ooms:8d} {row.left_early:11d} {len(row.differences):10d}"
+    first = "".join(f"\n  seed {seed}, {text}" for seed, text in row.differences[:1])
+    return f"{version:8s} {profile:17s} {counts}{first}"
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.differential import build, compare, model, oracle, scripts
+from tests.differential import build, compare, model, oracle, run_all, scripts
 from tests.differential.libraries import RELEASES, UnavailableError, minor_release
 
 VERSION = os.environ.get("GAPLESS_DIFFERENTIAL_RELEASE", RELEASES[-1])
@@ -67,3 +67,13 @@ def test_an_operation_that_a_release_lacks_is_an_error(harness: Path) -> None:
         "> pool_melt 5",
         "error this release has no operation pool_melt",
     ]
+
+
+def test_the_table_tells_what_was_compared(harness: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status = run_all.main(["--releases", VERSION, "--profiles", "oom", "--seeds", "5:6", "--jobs", "1"])
+
+    _, row, total = capsys.readouterr().out.splitlines()
+    assert status == 0
+    assert row.split()[:3] == [VERSION, "oom", "1"]
+    assert row.split()[-2:] == ["0", "0"]
+    assert total.startswith("1 scripts, ")
