@@ -123,10 +123,11 @@ is_stamped() { [ "$(cat "$stamps/$1" 2>/dev/null)" = "$2" ]; }
 stamp() { printf '%s\n' "$2" >"$stamps/$1"; }
 
 announce() {
-  local downloads=$downloads_run
+  local downloads=$downloads_run later=""
   [ "$1" = run ] || downloads=$downloads_test
+  [ "$1" = run ] || later=" The tests then fetch one PyTorch wheel (0.9 GB, of which 10 MB stay)."
   say "first run: makes .venv in this folder, downloads $downloads; then compiles the C++ core."
-  say "One to two minutes. Nothing outside this folder changes; 'make clean' undoes it; later runs need no network."
+  say "One to two minutes.$later Nothing outside this folder changes; 'make clean' undoes it; later runs need no network."
 }
 
 main() {

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.repo.documents import matches, run_document
-from tests.repo.tree import read, tracked_files
+from tests.repo.tree import ROOT, read, tracked_files
 
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 DOCUMENTS = [path for path in tracked_files() if path.suffix == ".md"]
 
 
@@ -21,6 +24,31 @@ def test_examples_run_and_print_what_is_shown(path: Path, tmp_path: Path) -> Non
 
 def test_there_are_documents() -> None:
     assert Path("README.md") in DOCUMENTS
+
+
+def links_of(path: Path, text: str) -> set[Path]:
+    """Files and folders that a document links to, relative to the root; links to the web are left out."""
+    names = {name.partition("#")[0] for name in LINK.findall(text) if "://" not in name and not name.startswith("#")}
+    return {Path(os.path.normpath(path.parent / name)) for name in names}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=str)
+def test_links_lead_somewhere(path: Path) -> None:
+    assert [link for link in links_of(path, read(path)) if not (ROOT / link).exists()] == []
+
+
+def test_links_are_seen_from_their_folder() -> None:
+    text = "[a](b.md#c) [d](../e/) [f](https://g.h/i.md) [j](#k)"
+
+    assert links_of(Path("docs/x.md"), text) == {Path("docs/b.md"), Path("e")}
+
+
+def test_every_page_of_the_documentation_is_in_its_index() -> None:
+    index = Path("docs/README.md")
+    linked = links_of(index, read(index))
+    pages = [path for path in DOCUMENTS if path.parts[0] == "docs" and path != index]
+
+    assert [page for page in pages if not linked & {page, *page.parents}] == []
 
 
 def console(*lines: str, mark: str = "") -> str:
