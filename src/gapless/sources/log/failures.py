@@ -40,6 +40,7 @@ class ForeignFailure:
     repeats: int = 1
 
 
+WITHOUT_NUMBERS = "PyTorch, with its numbers left out"
 # Over squeezed text. Of rows that begin at the same place the first holds.
 _LIBRARIES = (
     ("NCCL", True, r"Cudafailure(?:\d{1,4})?'outofmemory'"),
@@ -79,9 +80,9 @@ _FOREIGN = (
     ("vLLM's own start-up checks", r"Errorinmemoryprofiling\.Initialfreememory"),
     ("DeepSpeed's warning of memory pressure", r"pytorchallocatorcacheflushessincelaststep"),
     ("vLLM's scheduler", r"thereisnotenoughKVcachespace"),
-    ("PyTorch, without numbers", r"Allocationondevice\d{0,4}(?!\d|would)"),
-    ("PyTorch, without numbers", r"CUDAoutofmemory"),
-    ("PyTorch, without numbers", r"HIPoutofmemory"),
+    (WITHOUT_NUMBERS, r"Allocationondevice\d{0,4}(?!\d|would)"),
+    (WITHOUT_NUMBERS, r"CUDAoutofmemory"),
+    (WITHOUT_NUMBERS, r"HIPoutofmemory"),
     ("the Linux kernel (host memory)", r"Outofmemory:Killedprocess"),
 )
 # One pattern a row: each begins with letters, which the engine finds fast; one pattern of all would crawl.

@@ -132,7 +132,7 @@ def test_cuda_malloc_async_prints_lines(report: str) -> None:
 FOREIGN = {
     "r001": "THC", "r003": "THC", "r004": "THC", "r006": "THC",
     "r057": "vLLM", "r059": "vLLM", "r060": "vLLM", "r062": "vLLM", "r064": "vLLM", "r065": "vLLM", "r066": "vLLM",
-    "r068": "vLLM", "r076": "PyTorch, without numbers",
+    "r068": "vLLM", "r076": "numbers left out",
     "r086": "MPS", "r088": "MPS", "r090": "MPS", "r091": "MPS", "r092": "MPS", "r094": "MPS",
     "r095": "XPU", "r097": "XPU", "r098": "XPU", "r099": "NPU", "r101": "NPU", "r102": "NPU",
     "r103": "BFC", "r104": "BFC", "r106": "BFC", "r107": "BFC", "r109": "XLA", "r111": "XLA", "r112": "XLA",
