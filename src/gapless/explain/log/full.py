@@ -5,6 +5,7 @@ from __future__ import annotations
 from gapless.explain.finding import Confidence, Finding
 from gapless.explain.log.advice import GAINS_LITTLE, NO_SETTING, SMALLER, Surroundings
 from gapless.explain.log.codes import finding
+from gapless.explain.log.measurements import measurements_of
 from gapless.explain.log.numbers import Numbers
 from gapless.explain.words import percent
 from gapless.sources.log.amount import Amount
@@ -32,7 +33,7 @@ def larger_than_card(numbers: Numbers, surroundings: Surroundings) -> Finding | 
         what_to_do=f"{NO_SETTING}to make that one allocation smaller (a smaller batch, shorter sequences, computed in"
         f" pieces), or shard it over cards.{surroundings.void_hint(numbers.message)}",
         bytes=(request - limit).value,
-        measurements=numbers.measurements(),
+        measurements=measurements_of(numbers),
     )
 
 
@@ -52,7 +53,7 @@ def by_limit(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
         what_to_do="Raise or remove the limit: torch.cuda.set_per_process_memory_fraction, or"
         f" per_process_memory_fraction in the settings.{surroundings.void_hint(numbers.message)}",
         bytes=value(numbers.free),
-        measurements=numbers.measurements(),
+        measurements=measurements_of(numbers),
         confidence=confidence,
     )
 
@@ -78,7 +79,7 @@ def outside(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
         what_to_do="Look with nvidia-smi who else is on the card, end it or move one of the jobs, or make this job"
         f" small enough for what is left.{surroundings.void_hint(numbers.message)}",
         bytes=held.value,
-        measurements=numbers.measurements(),
+        measurements=measurements_of(numbers),
         confidence="certain" if numbers.lacks == "certain" else "likely",
     )
 
@@ -98,7 +99,7 @@ def capacity(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
         what_to_do=f"{NO_SETTING if numbers.lacks else GAINS_LITTLE}"
         f"{SMALLER}.{surroundings.void_hint(numbers.message)}",
         bytes=value(numbers.missing),
-        measurements=numbers.measurements(),
+        measurements=measurements_of(numbers),
         confidence="certain" if numbers.lacks == "certain" and not numbers.contradiction else "likely",
     )
 

@@ -191,32 +191,3 @@ class Numbers:
         if message.allocated and message.reserved and message.reserved.surely_below(message.allocated):
             return "The message says that more is allocated than reserved, which cannot be, so its numbers are doubtful"
         return ""
-
-    def measurements(self) -> dict[str, int | float | str | bool | None]:
-        """The numbers by name, as printed; those that are known."""
-        message = self.message
-        amounts = {
-            "segment_bytes": self.request,
-            "capacity_bytes": message.capacity,
-            "device_free_bytes": self.free,
-            "allowed_bytes": message.allowed,
-            "allocated_bytes": self.in_use,
-            "private_pool_free_bytes": message.private_pools,
-            "unallocated_bytes": self.unallocated,
-            "reserved_bytes": self.reserved,
-            "limit_bytes": self.limit,
-            "free_in_sum_bytes": self.free_in_sum,
-            "missing_bytes": self.missing,
-            "outside_bytes": self.outside,
-            "own_outside_bytes": self.own_outside,
-            "other_processes_bytes": self.others,
-        }
-        found: dict[str, int | float | str | bool | None] = {
-            name: amount.value for name, amount in amounts.items() if amount is not None
-        }
-        if self.free_in_sum is not None:
-            found["free_in_sum_bytes_low"] = self.free_in_sum.low
-            found["free_in_sum_bytes_high"] = self.free_in_sum.high
-        if self.in_use_share is not None:
-            found["in_use_share"] = round(self.in_use_share, 4)
-        return found

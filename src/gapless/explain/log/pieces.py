@@ -6,6 +6,7 @@ from gapless.explain.finding import Finding
 from gapless.explain.log.advice import Surroundings
 from gapless.explain.log.codes import finding
 from gapless.explain.log.full import size, value
+from gapless.explain.log.measurements import measurements_of
 from gapless.explain.log.numbers import Numbers
 
 
@@ -23,7 +24,7 @@ def private_pool(numbers: Numbers, surroundings: Surroundings) -> Finding | None
         what_to_do="Share one pool between graphs, drop graphs that are done with, or capture the largest shape first."
         f" {surroundings.how_to_record()}",
         bytes=held.value,
-        measurements=numbers.measurements(),
+        measurements=measurements_of(numbers),
         confidence="likely",
     )
 
@@ -41,7 +42,7 @@ def card_had_room(numbers: Numbers, surroundings: Surroundings) -> Finding | Non
         what_to_do="Watch nvidia-smi while it fails, and try the allocation once more after the error."
         f" {surroundings.how_to_record()}",
         bytes=value(numbers.free),
-        measurements=numbers.measurements(),
+        measurements=measurements_of(numbers),
         confidence="unsure",
     )
 
@@ -59,7 +60,7 @@ def pieces(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
         " blocks those are, and how large the holes, a log cannot show.",
         what_to_do=f"{surroundings.against_pieces()} {surroundings.how_to_record()}",
         bytes=value(numbers.unallocated),
-        measurements=numbers.measurements(),
+        measurements=measurements_of(numbers),
         confidence="likely",
     )
 
@@ -83,6 +84,6 @@ def unreadable(numbers: Numbers, surroundings: Surroundings) -> Finding:
         why=f"{reason}: it does not say {absent}." if absent else f"{reason}.",
         what_to_do=surroundings.how_to_record(),
         bytes=value(numbers.request),
-        measurements=numbers.measurements(),
+        measurements=measurements_of(numbers),
         confidence="unsure",
     )

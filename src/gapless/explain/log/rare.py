@@ -6,6 +6,7 @@ from gapless.explain.finding import Finding
 from gapless.explain.log.advice import NO_SETTING, SMALLER, Surroundings
 from gapless.explain.log.codes import finding
 from gapless.explain.log.full import size, value
+from gapless.explain.log.measurements import measurements_of
 from gapless.explain.log.numbers import Numbers
 from gapless.explain.refusal import FULL_SHARE
 from gapless.explain.words import percent
@@ -41,7 +42,7 @@ def preemptive(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
         what_to_do="Raise per_process_memory_fraction in the settings, or turn throw_on_cudamalloc_oom off, after which"
         " cached memory is given back before a request fails.",
         bytes=value(numbers.request),
-        measurements=numbers.measurements(),
+        measurements=measurements_of(numbers),
     )
 
 
@@ -51,14 +52,7 @@ def cuda_malloc_async(numbers: Numbers, surroundings: Surroundings) -> Finding |
     if message.wording != "async":
         return None
     if request is None or message.allocated is None or message.capacity is None:
-        return finding(
-            "REC790",
-            "cudaMallocAsync refused a request; this log does not show why.",
-            why="The lines with its numbers are missing.",
-            what_to_do="Look for the lines that begin with `Currently allocated`, or run with PyTorch's own allocator,"
-            " which can be recorded.",
-            confidence="unsure",
-        )
+        return _async_without_numbers()
     together = message.allocated + request
     if message.allowed is not None and message.allowed.surely_below(together):
         return finding(
@@ -68,7 +62,7 @@ def cuda_malloc_async(numbers: Numbers, surroundings: Surroundings) -> Finding |
             why=f"The card had {size(message.free)} free.",
             what_to_do="Raise or remove the limit (torch.cuda.set_per_process_memory_fraction).",
             bytes=(together - message.allowed).value,
-            measurements=numbers.measurements(),
+            measurements=measurements_of(numbers),
         )
     if message.capacity.surely_below(request):
         return finding(
@@ -77,9 +71,20 @@ def cuda_malloc_async(numbers: Numbers, surroundings: Surroundings) -> Finding |
             why="Even an empty card would not hold it.",
             what_to_do=f"{NO_SETTING}to make that one allocation smaller.",
             bytes=(request - message.capacity).value,
-            measurements=numbers.measurements(),
+            measurements=measurements_of(numbers),
         )
     return _async_capacity(numbers)
+
+
+def _async_without_numbers() -> Finding:
+    return finding(
+        "REC790",
+        "cudaMallocAsync refused a request; this log does not show why.",
+        why="The lines with its numbers are missing.",
+        what_to_do="Look for the lines that begin with `Currently allocated`, or run with PyTorch's own allocator,"
+        " which can be recorded.",
+        confidence="unsure",
+    )
 
 
 def _async_capacity(numbers: Numbers) -> Finding:
@@ -99,7 +104,7 @@ def _async_capacity(numbers: Numbers) -> Finding:
             else "What is left is little more than a CUDA context takes.",
             what_to_do=f"{NO_SETTING}{SMALLER}.",
             bytes=max((allocated + request - card).value, 0),
-            measurements=numbers.measurements(),
+            measurements=measurements_of(numbers),
             confidence="certain" if lacks else "likely",
         )
     return finding(
@@ -109,6 +114,6 @@ def _async_capacity(numbers: Numbers) -> Finding:
         why="The rest is in the driver's own pool or with other processes, and that backend prints neither.",
         what_to_do="Look with nvidia-smi who else is on the card, or run with PyTorch's own allocator"
         " (backend:native), which can be recorded and replayed.",
-        measurements=numbers.measurements(),
+        measurements=measurements_of(numbers),
         confidence="unsure",
     )

@@ -1,6 +1,6 @@
 """Reads what a log says about running out of memory: PyTorch's messages in all their wordings, and what stands beside.
 
-file, stream -> window -> oom_message, failures, memory_summary -> scan
+file -> stream -> window -> oom_reading, failures, memory_summary -> scan
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from gapless.sources.log.failures import ForeignFailure, LibraryFailure, find_failures
 from gapless.sources.log.memory_summary import MemorySummary, find_summaries
-from gapless.sources.log.oom_message import OomMessage, find_messages
+from gapless.sources.log.oom_message import OomMessage
+from gapless.sources.log.oom_reading import find_messages
 from gapless.sources.log.text import Squeezed
 
 Item: TypeAlias = OomMessage | LibraryFailure | ForeignFailure | MemorySummary
