@@ -13,7 +13,9 @@ from gapless.explain.fragments import Fragments, fragments_of
 from gapless.explain.growth import growth_of
 from gapless.explain.holders import holders_of
 from gapless.explain.kinds import kinds_of
+from gapless.explain.lives import Lives
 from gapless.explain.moment import Facts, Moment, choose_moment, facts_at
+from gapless.explain.phases import Phases, phases_of
 from gapless.explain.pins import pins_of
 from gapless.explain.refusal import Refusal, refusal_at
 from gapless.explain.stack_table import StackTable
@@ -94,6 +96,16 @@ class Case:
     def steps(self) -> Steps | None:
         """Where training steps begin; None where they cannot be told apart."""
         return steps_of(self.stacks)
+
+    @cached_property
+    def phases(self) -> Phases:
+        """Where the program is in forward, backward and optimizer."""
+        return phases_of(self.stacks)
+
+    @cached_property
+    def lives(self) -> Lives:
+        """How long allocations live."""
+        return Lives(self.stacks, self.phases)
 
     @cached_property
     def growth(self) -> tuple[Growth, ...]:

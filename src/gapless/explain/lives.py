@@ -1,0 +1,127 @@
+"""How long allocations live, in phases of the program, and what that says about the stacks that made them.
+
+Columns of allocations have one entry each; columns of stacks one each and a last one for none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gapless.explain.phases import Phase, Phases
+from gapless.explain.roles import Role
+from gapless.explain.sites import Site, site_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gapless.explain.stack_table import StackTable
+
+UNTOLD = -1
+"""The recording ends before it could be seen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lives:
+    """The lives of a recording's allocations."""
+
+    stacks: StackTable
+    phases: Phases
+
+    @cached_property
+    def born(self) -> NDArray[np.int64]:
+        """Event of the allocation; -1 before the recording."""
+        return self.stacks.recording.trace.allocations.alloc_event
+
+    @cached_property
+    def died(self) -> NDArray[np.int64]:
+        """Event at which the program let go; later than every event when it did not."""
+        return self.stacks.recording.trace.allocations.free_requested_event.astype(np.int64)
+
+    @cached_property
+    def requested(self) -> NDArray[np.int64]:
+        """Bytes asked for."""
+        return self.stacks.recording.trace.allocations.requested.astype(np.int64)
+
+    @cached_property
+    def stack(self) -> NDArray[np.int64]:
+        """Index of the stack in columns of stacks."""
+        return self.stacks.rows(self.stacks.recording.trace.allocations.stack)
+
+    @cached_property
+    def run(self) -> NDArray[np.int64]:
+        """Of `phases`, in which it was born; -1 before the recording."""
+        return np.where(self.born >= 0, self.phases.run_of(self.born), -1)
+
+    @cached_property
+    def phase(self) -> NDArray[np.int64]:
+        """In which it was born; before the recording: setup."""
+        return np.where(self.run >= 0, self.phases.phase[np.maximum(self.run, 0)], Phase.SETUP)
+
+    @cached_property
+    def outlives(self) -> NDArray[np.int64]:
+        """1 when it lives on after the last allocation of the run it was born in, 0 when not, or `UNTOLD`.
+
+        A forward pass without backward after it keeps nothing and makes nothing temporary: there, all is 1.
+        """
+        runs = len(self.phases.begins)
+        last_birth = np.full(runs, -1, dtype=np.int64)
+        born_here = self.run >= 0
+        np.maximum.at(last_birth, self.run[born_here], self.born[born_here])
+        run = np.maximum(self.run, 0)
+        ended = (self.died < self.stacks.recording.event_count) | (self.run < runs - 1)
+        found = np.where(ended, (self.died > last_birth[run]).astype(np.int64), UNTOLD)
+        trains = np.append(self.phases.phase[1:] == Phase.BACKWARD, self.phases.has(Phase.BACKWARD))
+        found[(self.phases.phase[run] == Phase.FORWARD) & ~trains[run]] = 1
+        return found
+
+    @cached_property
+    def usually_outlives(self) -> NDArray[np.int64]:
+        """By stack: whether at least half of its allocations in runs that are over did; `UNTOLD` without any."""
+        over = (self.outlives != UNTOLD) & (self.run >= 0) & (self.run < len(self.phases.begins) - 1)
+        width = self.stacks.count + 1
+        total = np.bincount(self.stack[over], minlength=width)
+        kept = np.bincount(self.stack[over], weights=self.outlives[over], minlength=width)
+        return np.where(total > 0, (2 * kept >= total).astype(np.int64), UNTOLD)
+
+    @cached_property
+    def longest_short_life(self) -> NDArray[np.int64]:
+        """By stack: events that the longest of its allocations lived that did not outlive their run; -1 without any."""
+        short = self.outlives == 0
+        longest = np.full(self.stacks.count + 1, -1, dtype=np.int64)
+        np.maximum.at(longest, self.stack[short], (self.died - self.born)[short])
+        return longest
+
+    @cached_property
+    def belongs_to_a_step(self) -> NDArray[np.bool_]:
+        """By stack: whether the same code comes again after the first forward pass began, or stands beside its call."""
+        first = self.phases.first(Phase.FORWARD)
+        width = self.stacks.count + 1
+        if first is None:
+            return np.zeros(width, dtype=bool)
+        again: NDArray[np.bool_] = np.bincount(self.stack[self.born >= first], minlength=width) > 0
+        again[-1] = False
+        call = site_of(self.stacks.stack(int(self.stacks.recording.events.stack[first])))
+        beside = [_is_beside(site_of(self.stacks.stack(stack)), call) for stack in range(self.stacks.count)]
+        return np.logical_or(again, np.array([*beside, False]))
+
+    @cached_property
+    def gradient_sizes(self) -> NDArray[np.int64]:
+        """Bytes of each gradient that one backward pass left behind, the pass that left most."""
+        gradient = (self.phase == Phase.BACKWARD) & (self.outlives == 1) & (self.run >= 0)
+        gradient &= np.isin(self.phases.roles[self.stack], (Role.NONE, Role.BACKWARD))
+        runs, sizes = self.run[gradient], self.requested[gradient]
+        most: NDArray[np.bool_] = runs == (np.bincount(runs).argmax() if len(runs) else 0)
+        found: NDArray[np.int64] = sizes[most]
+        return found
+
+
+def _is_beside(site: Site, call: Site) -> bool:
+    """Whether a site is in the same call of the same function as another one."""
+    if not site.path or not call.path or len(site.path) != len(call.path) or site.callee == "module":
+        return False
+    (file, _, function), (other_file, _, other_function) = site.path[-1], call.path[-1]
+    return site.path[:-1] == call.path[:-1] and (file, function) == (other_file, other_function)
