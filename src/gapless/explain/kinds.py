@@ -27,7 +27,7 @@ from gapless import _core
 from gapless.explain.finding import KINDS
 from gapless.explain.lives import UNTOLD
 from gapless.explain.phases import Phase
-from gapless.explain.roles import Role
+from gapless.explain.roles import OF_OPTIMIZER, Role
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +54,8 @@ def kinds_of(case: Case) -> NDArray[np.int64]:
 
 
 _BY_ROLE = np.array(
-    [UNKNOWN, UNKNOWN, WEIGHTS, ACTIVATIONS, GRADIENTS, OPTIMIZER, OPTIMIZER, GRADIENTS, TEMPORARY], dtype=np.int64
+    [UNKNOWN, UNKNOWN, WEIGHTS, ACTIVATIONS, GRADIENTS, OPTIMIZER, OPTIMIZER, OPTIMIZER, GRADIENTS, TEMPORARY],
+    dtype=np.int64,
 )
 """What memory of a role is, as long as nothing is known of its life."""
 
@@ -84,7 +85,7 @@ class _Sorting:
         self._born_in_forward(
             kinds, seen & (self.phase != Phase.SETUP) & ~in_backward & (plain | (self.role == Role.FORWARD))
         )
-        self._born_in_optimizer(kinds, seen & np.isin(self.role, (Role.OPTIMIZER, Role.OPTIMIZER_STATE)))
+        self._born_in_optimizer(kinds, seen & np.isin(self.role, OF_OPTIMIZER))
         self._born_in_backward(kinds, seen & (in_backward | (self.role == Role.BACKWARD)))
         self._born_before(kinds, ~seen & plain)
         self._workspaces(kinds)
@@ -103,8 +104,10 @@ class _Sorting:
         kinds[mine] = np.where(outlives, ACTIVATIONS, TEMPORARY)[mine]
 
     def _born_in_optimizer(self, kinds: NDArray[np.int64], mine: NDArray[np.bool_]) -> None:
+        """Where the end is not told: lines that make state lose nothing, but lists of temporaries live all at once."""
         usual = self.lives.usually_outlives[self.stack]
-        guess = np.where(usual == UNTOLD, self.role == Role.OPTIMIZER_STATE, usual == 1)
+        keeps = (self.lives.longest_short_life[self.stack] < 0) & (self.role != Role.OPTIMIZER_LISTS)
+        guess = np.where(usual == UNTOLD, keeps | (self.role == Role.OPTIMIZER_STATE), usual == 1)
         outlives = np.where(self.outlives == UNTOLD, guess, self.outlives == 1)
         kinds[mine] = np.where(outlives, OPTIMIZER, TEMPORARY)[mine]
 

@@ -105,8 +105,9 @@ class Lives:
         again: NDArray[np.bool_] = np.bincount(self.stack[self.born >= first], minlength=width) > 0
         again[-1] = False
         call = site_of(self.stacks.stack(int(self.stacks.recording.events.stack[first])))
-        beside = [_is_beside(site_of(self.stacks.stack(stack)), call) for stack in range(self.stacks.count)]
-        return np.logical_or(again, np.array([*beside, False]))
+        beside: list[bool] = [_is_beside(site_of(self.stacks.stack(stack)), call) for stack in range(self.stacks.count)]
+        again |= np.array([*beside, False])
+        return again
 
     @cached_property
     def gradient_sizes(self) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gapless.explain.roles import Role, role_of
+from gapless.explain.roles import OF_OPTIMIZER, Role, role_of
 from gapless.explain.sites import NOWHERE, site_of
 from gapless.recording.recording import ACTION
 
@@ -38,8 +38,7 @@ class Phase(IntEnum):
 _PHASE_OF_ROLE = {
     Role.FORWARD: Phase.FORWARD,
     Role.BACKWARD: Phase.BACKWARD,
-    Role.OPTIMIZER: Phase.OPTIMIZER,
-    Role.OPTIMIZER_STATE: Phase.OPTIMIZER,
+    **dict.fromkeys(OF_OPTIMIZER, Phase.OPTIMIZER),
 }
 
 

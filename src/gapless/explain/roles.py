@@ -31,10 +31,15 @@ class Role(IntEnum):
     OPTIMIZER = 5
     OPTIMIZER_STATE = 6
     """Code of an optimizer that makes its state and nothing else."""
-    GRADIENT = 7
+    OPTIMIZER_LISTS = 7
+    """Code of an optimizer that works on lists of all tensors at once."""
+    GRADIENT = 8
     """Buffers that hold gradients: buckets, accumulation."""
-    SCRATCH = 8
+    SCRATCH = 9
     """Work on gradients or parameters that keeps nothing: clipping, scaling, gathering."""
+
+
+OF_OPTIMIZER = (Role.OPTIMIZER, Role.OPTIMIZER_STATE, Role.OPTIMIZER_LISTS)
 
 
 def _is(pattern: str) -> re.Pattern[str]:
@@ -47,6 +52,8 @@ _RULES: tuple[tuple[re.Pattern[str], re.Pattern[str], Role], ...] = (
     (_is(r"accumulate_grad\.cpp$"), _ANY, Role.GRADIENT),
     (_is(r"engine\.cpp$|\.cpp$"), _is(r"autograd::(?:Engine|generated::\w+Backward|\w*Backward)"), Role.BACKWARD),
     (_is(r"(?:^|/)torch/optim/"), _is(r"^_init_group$|init_state|_init_\w*state"), Role.OPTIMIZER_STATE),
+    (_is(r"(?:^|/)torch/optim/sgd\.py$"), _ANY, Role.OPTIMIZER_STATE),  # momentum, where it makes anything that stays
+    (_is(r"(?:^|/)torch/optim/"), _is(r"_multi_tensor|_foreach"), Role.OPTIMIZER_LISTS),
     (_is(r"(?:^|/)torch/optim/"), _ANY, Role.OPTIMIZER),
     (_is(r"(?:^|/)torch/nn/utils/clip_grad|(?:^|/)torch/(?:cuda/)?amp/grad_scaler"), _ANY, Role.SCRATCH),
     (_is(r"(?:^|/)torch/.*fsdp.*collectives"), _is(r"reduce"), Role.GRADIENT),
