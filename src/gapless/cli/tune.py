@@ -49,12 +49,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         recordings = open_chosen(args.file, args, progress)
         recording = _meant(recordings, args.file)
-        options = TuneOptions(
-            card=card,
-            leave_free_bytes=leave_free,
-            at=args.at,
-            on_done=lambda done, total: progress("trying settings", done, total),
-        )
+        options = TuneOptions(card=card, leave_free_bytes=leave_free, at=args.at, progress=progress)
         result = tune(recording, options)
     finally:
         progress.close()

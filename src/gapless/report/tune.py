@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gapless.conf import line_to_copy
-from gapless.report.recording import input_json
+from gapless.explain.engine import input_to_json
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def to_json(result: TuneResult) -> dict[str, Any]:
     case = result.case
     return {
         "schema": SCHEMA,
-        "input": input_json(case.recording),
+        "input": input_to_json(case.recording),
         "card": {
             "name": case.card.name,
             "capacity_bytes": case.card.capacity_bytes,
@@ -37,10 +37,10 @@ def to_json(result: TuneResult) -> dict[str, Any]:
             "leave_free_bytes": case.leave_free_bytes,
         },
         "critical": {
-            "at": case.critical.at,
-            "event": case.critical.event,
-            "request_bytes": case.critical.request_bytes,
-            "failed": case.critical.failed,
+            "at": case.explained.moment.at,
+            "event": case.event,
+            "request_bytes": case.request_bytes,
+            "failed": case.failed,
         },
         "candidates": [one.fix.to_json() for one in result.tried],
         "smallest_card_bytes": [one.smallest.bytes if one.smallest else None for one in result.tried],

@@ -10,7 +10,7 @@ from gapless.conf import ParsedConf, merge, parse
 from gapless.conf.options import find
 from gapless.replaying import Edits, ReplayOptions
 from gapless.tune.fix import Kind, Risk
-from gapless.tune.limits import limit_of_fraction
+from gapless.tune.limits import FRACTION, FRACTION_OPTION_SINCE, fraction_leaving, limit_of_fraction
 
 if TYPE_CHECKING:
     from gapless.cards import Card
@@ -62,18 +62,30 @@ class Candidate:
             return None
         if self.fraction is None:
             return recorded
-        return limit_of_fraction(self.fraction, card.total_bytes, case.recording.release)
+        # Others need the same room on every card; a fraction that was chosen for itself stays what it is.
+        fraction = fraction_leaving(card, case.leave_free_bytes) if case.leave_free_bytes else self.fraction
+        return limit_of_fraction(fraction, card.total_bytes, case.recording.release)
 
 
-def setting(case: Case, changes: Mapping[str, str | None], order: int = 0) -> Candidate | None:
-    """The candidate that sets options in the user's own string; None where the release would refuse the result,
-    or where nothing would change."""
+def setting(
+    case: Case, changes: Mapping[str, str | None], *, order: int = 0, fraction: float | None = None
+) -> Candidate | None:
+    """The candidate that sets options in the user's own string.
+
+    Where room must stay free for others, or a fraction is given, the memory fraction comes with it: in the text where
+    the release reads it there, else by a call. None where the release would refuse the result, or nothing would change.
+    """
     recording = case.recording
-    parsed = parse(merge(recording.settings_text, changes), recording.release, at_load=True)
-    if not _all_read(parsed, changes, recording.release) or parsed.settings == recording.settings:
+    fraction = case.fraction if fraction is None else fraction
+    in_text = fraction is not None and recording.release >= FRACTION_OPTION_SINCE
+    wanted = {**changes, **({FRACTION: f"{fraction:g}"} if in_text else {})}
+    parsed = parse(merge(recording.settings_text, wanted), recording.release, at_load=True)
+    if not _all_read(parsed, wanted, recording.release):
         return None
-    found = of_conf(case, parsed.text, _in_words(changes))
-    return None if found is None else replace(found, changes=dict(changes), order=order)
+    if parsed.settings == recording.settings and fraction is None:
+        return None
+    found = of_conf(case, parsed.text, _in_words(wanted, None if in_text else fraction))
+    return None if found is None else replace(found, changes=dict(changes), order=order, fraction=fraction)
 
 
 def of_conf(case: Case, text: str, change: str) -> Candidate | None:
@@ -98,8 +110,10 @@ def _all_read(parsed: ParsedConf, changes: Mapping[str, str | None], release: Re
     return all(option and option.since <= release and option.name in read for option in wanted)
 
 
-def _in_words(changes: Mapping[str, str | None]) -> str:
+def _in_words(changes: Mapping[str, str | None], called: float | None) -> str:
     set_ = [f"{name}:{value}" for name, value in changes.items() if value is not None]
     dropped = [name for name, value in changes.items() if value is None]
     words = [f"set {','.join(set_)}"] if set_ else []
-    return ", ".join([*words, *(["leave out " + ", ".join(dropped)] if dropped else [])])
+    words += ["leave out " + ", ".join(dropped)] if dropped else []
+    words += [f"call torch.cuda.set_per_process_memory_fraction({called:g})"] if called is not None else []
+    return ", ".join(words)

@@ -1,6 +1,7 @@
 """`Case`: what is tuned, gathered once: the recording, its critical moment, the card, and the run as it was.
 
-Everything here is measured or recorded; what is assumed about it is for `grading` to say.
+The critical moment is the one that `explain` looks at: the failing request, or without one the peak. Everything here is
+measured or recorded; what is assumed about it is for `grading` to say.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gapless import _core
 from gapless.cards import Card
 from gapless.recording.recording import FREE
 from gapless.replaying import UNLIMITED_BYTES, Replay, ReplayOptions, replay
-from gapless.tune.critical import Critical, segment_bytes
-from gapless.tune.limits import limit_of_fraction
+from gapless.tune.limits import fraction_leaving
 
 if TYPE_CHECKING:
+    from gapless.explain.case import Case as Explained
     from gapless.recording import Recording
 
 
@@ -38,27 +40,61 @@ class Limit:
 class Case:
     """One recording, the moment to get over, and the card it shall run on."""
 
-    recording: Recording
-    critical: Critical
+    explained: Explained
     card: Card
     card_is_recorded: bool
     """The card is what the recording itself shows, not one that the user named."""
-    limit: Limit | None
-    """Of a memory fraction that was in force when it was recorded."""
-    boundaries: tuple[int, ...] | None
-    """Events at which training steps begin, and the end of the last; None where steps are not known."""
     leave_free_bytes: int = 0
     """Of the card, for others than PyTorch."""
+
+    @property
+    def recording(self) -> Recording:
+        """What is tuned."""
+        return self.explained.recording
+
+    @property
+    def event(self) -> int:
+        """The critical moment is just before this event, or is this failing request."""
+        return self.explained.moment.event
+
+    @property
+    def failed(self) -> bool:
+        """At the critical moment a request failed when it was recorded."""
+        return self.explained.refusal is not None
+
+    @cached_property
+    def request_bytes(self) -> int:
+        """The critical request, rounded; without a failure the last one that was served before the moment."""
+        if self.explained.refusal is not None:
+            return self.explained.refusal.request.rounded_bytes
+        allocations = self.recording.trace.allocations
+        last = int(np.searchsorted(allocations.alloc_event, self.event)) - 1
+        return int(allocations.size[last]) if last >= 0 else 0
+
+    @cached_property
+    def limit(self) -> Limit | None:
+        """Of a memory fraction that was in force when it was recorded."""
+        refusal, known = self.explained.refusal, self.explained.facts.limit_bytes
+        if refusal is not None and refusal.by_limit:
+            return Limit(refusal.limit_bytes_least, refusal.limit_bytes_most)
+        return None if known is None else Limit(known, known)
+
+    @property
+    def fraction(self) -> float | None:
+        """The memory fraction that leaves others what they need; None where nothing has to stay free."""
+        return fraction_leaving(self.card, self.leave_free_bytes) if self.leave_free_bytes else None
+
+    # ---- the run as it was
 
     def options(self, card: Card | None = None) -> ReplayOptions:
         """The run as it was, on a card (the case's own, when not said)."""
         on = card or self.card
-        several = len(self.recording.oom_events) > 1
         return ReplayOptions(
             capacity_bytes=on.capacity_bytes,
             total_bytes=on.total_bytes,
             limit_bytes=self._limit_on(on),
-            stops_at_failure=not several,
+            # A program that caught failures went on after them; one that did not ends there.
+            stops_at_failure=len(self.recording.oom_events) <= 1,
         )
 
     def _limit_on(self, card: Card) -> int | None:
@@ -75,21 +111,23 @@ class Case:
     @cached_property
     def recorded_card(self) -> Card:
         """The card that the recording shows."""
-        return self.card if self.card_is_recorded else recorded_card(self.recording, self.critical)
+        return self.card if self.card_is_recorded else recorded_card(self.explained)
 
     @cached_property
     def repeats_itself(self) -> bool:
-        """Replayed on the card of the recording, the critical request fails exactly if it did."""
-        if not self.critical.failed:
-            return True
+        """Replayed on the card of the recording, the critical request fails if it did, and nothing else does."""
         control = self.before if self.card_is_recorded else replay(self.recording, self.options(self.recorded_card))
-        return all(self.critical.event in (f.event for f in result.failures) for result in control.results)
+        recorded = set(self.recording.oom_events.tolist())
+        failed = [{failure.event for failure in result.failures} for result in control.results]
+        return all(events <= recorded and (not self.failed or self.event in events) for events in failed)
 
     @cached_property
     def lower_bound_bytes(self) -> int:
-        """Peak of live requested bytes: no allocator and no setting needs less."""
+        """Peak of live requested bytes, the critical request among them: no allocator and no setting needs less."""
         endless = replace(self.options(), capacity_bytes=UNLIMITED_BYTES, total_bytes=UNLIMITED_BYTES, limit_bytes=None)
         return int(replay(self.recording, endless).result.requested_bytes_peak)
+
+    # ---- what is not known
 
     @cached_property
     def start_bytes(self) -> int:
@@ -99,53 +137,42 @@ class Case:
 
     @cached_property
     def demand_beyond_bytes(self) -> int:
-        """Live bytes with the critical request, above the most that the recording had shown before."""
-        allocated = self.recording.curves["allocated"][: self.critical.event + 1]
-        return max(0, int(allocated[-1]) + self.critical.request_bytes - int(allocated.max()))
+        """Live bytes with the critical request, above the most that the recording had shown before it failed."""
+        if not self.failed:
+            return 0
+        allocated = self.recording.curves["allocated"][: self.event + 1]
+        return max(0, int(allocated[-1]) + self.request_bytes - int(allocated.max()))
+
+    @cached_property
+    def growth_bytes_per_step(self) -> int:
+        """What the live memory grows by with every step."""
+        return sum(growth.bytes_per_step for growth in self.explained.growth)
 
     @property
     def step_count(self) -> int | None:
-        """Whole training steps in the recording."""
-        return None if self.boundaries is None or len(self.boundaries) < 2 else len(self.boundaries) - 1
+        """Whole steps in the recording; None where they cannot be told apart."""
+        steps = self.explained.steps
+        return steps.count if steps is not None and steps.count > 0 else None
 
-    @cached_property
+    @property
     def whole_steps_after(self) -> int:
         """Whole training steps that the recording holds after the critical moment."""
-        later = [event for event in self.boundaries or () if event > self.critical.event]
-        return max(0, len(later) - 1)
+        steps = self.explained.steps
+        return steps.whole_steps_after(self.event) if steps is not None and steps.is_training else 0
 
     @cached_property
     def request_comes_again(self) -> bool:
         """After it failed, a request of the same place and at least that size was served in the recording."""
-        events, allocations = self.recording.events, self.recording.trace.allocations
-        place = int(events.stack[self.critical.event])
-        later = allocations.alloc_event > self.critical.event
-        return bool(np.any(later & (allocations.stack == place) & (allocations.size >= self.critical.request_bytes)))
+        stack = int(self.recording.events.stack[self.event])
+        allocations = self.recording.trace.allocations
+        later = (allocations.alloc_event > self.event) & (allocations.size >= self.request_bytes)
+        return stack != _core.NO_STACK and bool(np.any(later & (allocations.stack == stack)))
 
 
-def recorded_card(recording: Recording, critical: Critical) -> Card:
+def recorded_card(explained: Explained) -> Card:
     """What PyTorch could reserve when the critical request failed, else the most that it did reserve."""
-    reserved = recording.curves["reserved"]
-    capacity = int(reserved.max())
-    if critical.failed:
-        free = int(recording.events.address[critical.event])
-        capacity = max(int(reserved[critical.event]) + free, capacity)
-    return Card("as recorded", capacity, recording.total_bytes or capacity)
-
-
-def recorded_limit(recording: Recording, critical: Critical, card: Card) -> Limit | None:
-    """The limit of a memory fraction that was in force: told, set, or betrayed by a refusal with room on the card."""
-    if recording.limit_bytes is not None:
-        return Limit(recording.limit_bytes, recording.limit_bytes)
-    fraction = recording.settings.per_process_memory_fraction
-    if fraction != 1.0 and recording.total_bytes:
-        limit = limit_of_fraction(fraction, recording.total_bytes, recording.release)
-        return None if limit is None else Limit(limit, limit)
-    if not critical.failed:
-        return None
-    segment = segment_bytes(critical.request_bytes, recording.settings)
-    if int(recording.events.address[critical.event]) < segment:
-        return None
-    reserved = recording.curves["reserved"][: critical.event + 1]
-    least = int(reserved.max())
-    return Limit(least, max(int(reserved[-1]) + segment - 1, least))
+    recording, refusal = explained.recording, explained.refusal
+    capacity = int(recording.curves["reserved"].max())
+    if refusal is not None:
+        capacity = max(refusal.reserved_bytes + refusal.request.device_free_bytes, capacity)
+    return Card("as recorded", capacity, max(recording.total_bytes or 0, capacity))

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gapless.cards import Card
 from gapless.errors import InputError
+from gapless.explain.case import open_case
+from gapless.explain.options import ExplainOptions
 from gapless.tune.candidates import propose_all
-from gapless.tune.case import Case, recorded_card, recorded_limit
-from gapless.tune.critical import critical_moment
-from gapless.tune.search import Tried, try_all
+from gapless.tune.case import Case, recorded_card
+from gapless.tune.combinations import combine
+from gapless.tune.larger_card import larger_card
+from gapless.tune.search import Tried, measure_cards, ranked, try_all, with_card
 from gapless.tune.sizes import decisive_sizes
-from gapless.tune.steps import boundaries_of
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
-    from gapless.recording import Recording
+    from gapless.explain.case import Case as Explained
+    from gapless.recording import Progress, Recording
+    from gapless.tune.candidate import Candidate
+
+_LEAST_CARDS, _REPLAYS_A_CARD, _EVENTS_FOR_CARDS = 4, 16, 100_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +34,10 @@ class TuneOptions:
     leave_free_bytes: int = 0
     """Of the card, for others than PyTorch."""
     at: str | None = None
-    """The critical moment, as for `critical_moment`."""
+    """The critical moment, as in `ExplainOptions`."""
     finds_cards: bool = True
-    on_done: Callable[[int, int], None] | None = None
+    """Look for margins and the smallest card of each candidate: most of the work."""
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
@@ -54,34 +60,53 @@ def tune(recording: Recording, options: TuneOptions | None = None) -> TuneResult
         InputError: The recording has no events, or no such moment; or more memory shall stay free than there is.
     """
     chosen = options or TuneOptions()
-    case = case_of(recording, chosen)
-    candidates = propose_all(case, decisive_sizes(case))
-    return TuneResult(case, tuple(try_all(case, candidates, finds_cards=chosen.finds_cards, on_done=chosen.on_done)))
-
-
-def case_of(recording: Recording, options: TuneOptions) -> Case:
-    """What is tuned under the options."""
     if recording.event_count == 0:
         raise InputError(
             "this recording holds no events, so nothing can be replayed",
             hint="record with torch.cuda.memory._record_memory_history() on before the memory is allocated",
             where=recording.path,
         )
-    critical = critical_moment(recording, options.at)
-    shown = recorded_card(recording, critical)
-    card = options.card or shown
+    explained = open_case(recording, ExplainOptions(at=chosen.at))
+    return tune_case(case_of(explained, chosen), chosen)
+
+
+def tune_case(case: Case, options: TuneOptions) -> TuneResult:
+    """Tries every change that suggests itself for a case: single ones, then pairs of the best, then the card."""
+    report = options.progress or (lambda step, done, total: None)
+
+    def try_some(candidates: list[Candidate]) -> list[Tried]:
+        return try_all(case, candidates, lambda done: report("trying settings", done, len(candidates)))
+
+    tried = try_some(propose_all(case, decisive_sizes(case)))
+    tried = ranked([*tried, *try_some(combine(case, tried))])
+    if not options.finds_cards:
+        return TuneResult(case, tuple(tried))
+    few = tried[: _affordable(case)]
+    measured = measure_cards(case, few, lambda done: report("looking for the smallest cards", done, len(few)))
+    found = [*measured, *tried[len(few) :]]
+    card = larger_card(case)
+    if card is not None:
+        (one,) = try_all(case, [card[0]])
+        found.append(with_card(case, one, card[1]))
+    return TuneResult(case, tuple(ranked(found)))
+
+
+def _affordable(case: Case) -> int:
+    """For how many candidates the smallest card is looked for: for all of a short recording, the best of a long one."""
+    orders = len(case.before.results)
+    return max(_LEAST_CARDS, _EVENTS_FOR_CARDS // (_REPLAYS_A_CARD * orders * case.recording.event_count))
+
+
+def case_of(explained: Explained, options: TuneOptions) -> Case:
+    """What is tuned under the options.
+
+    Raises:
+        InputError: More memory shall stay free than the card has.
+    """
+    card = options.card or recorded_card(explained)
     if options.leave_free_bytes >= card.capacity_bytes:
+        free, size = format_bytes(options.leave_free_bytes), format_bytes(card.capacity_bytes)
         raise InputError(
-            f"{format_bytes(options.leave_free_bytes)} cannot stay free on a card of"
-            f" {format_bytes(card.capacity_bytes)}",
-            where="--leave-free",
+            f"{free} cannot stay free on a card of {size}", hint="give less, or a larger --card", where="--leave-free"
         )
-    return Case(
-        recording=recording,
-        critical=critical,
-        card=card,
-        card_is_recorded=options.card is None,
-        limit=recorded_limit(recording, critical, shown),
-        boundaries=boundaries_of(recording),
-        leave_free_bytes=options.leave_free_bytes,
-    )
+    return Case(explained, card, options.card is None, options.leave_free_bytes)

@@ -1,8 +1,8 @@
 """What a replay lets us say: the outcome, and how sure it is.
 
 The rules are those of the design, and two more that keep them honest. A recording that ends at the failing request
-cannot tell what comes next, so serving that request is `proved` only if the run had lived with as much memory before;
-a run that was still growing is `modelled`, with the bytes beyond all that was seen. And a program that caught its
+cannot tell what comes next, so serving that request is `proved` only if the run had lived with as much memory before
+and does not grow; otherwise it is `modelled`, with the bytes beyond all that was seen. And a program that caught its
 failure went on without what it had asked for: it `survives` only if it asked for the same again and got it.
 """
 
@@ -30,24 +30,23 @@ def outcome_of(case: Case, replay: Replay) -> Outcome:
 
 
 def _outcome(case: Case, result: ReplayResult) -> Outcome:
-    critical = case.critical
     if result.undefined:
         return Outcome.UNKNOWN
-    if any(not failure.was_recorded or failure.event == critical.event for failure in result.failures):
+    if any(not failure.was_recorded or failure.event == case.event for failure in result.failures):
         return Outcome.FAILS
     if result.reached_event < case.recording.event_count:
         return Outcome.FAILS if result.failures else Outcome.UNKNOWN
-    if critical.failed and critical.event not in result.served_failures:
+    if case.failed and case.event not in result.served_failures:
         return Outcome.UNKNOWN
-    goes_on = case.whole_steps_after >= 1 and (not critical.failed or case.request_comes_again)
+    goes_on = case.whole_steps_after >= 1 and (not case.failed or case.request_comes_again)
     return Outcome.SURVIVES if goes_on and not result.failures else Outcome.SERVES_REQUEST
 
 
 def grade_of(case: Case, candidate: Candidate, outcome: Outcome) -> tuple[Grade, int]:
     """The grade, and the bytes that assumptions concern."""
     assumed = candidate.edited_bytes + case.start_bytes + _unknown_limit(case, candidate)
-    if outcome is not Outcome.FAILS and case.critical.failed:
-        assumed += case.demand_beyond_bytes
+    if outcome is not Outcome.FAILS:
+        assumed += max(case.demand_beyond_bytes, case.growth_bytes_per_step)
     if outcome is Outcome.UNKNOWN or not _is_trustworthy(case, outcome):
         return Grade.GUESS, assumed
     return (Grade.MODELLED if assumed or not case.recording.trace.is_complete else Grade.PROVED), assumed

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from gapless.conf import Release
 
+if TYPE_CHECKING:
+    from gapless.cards import Card
+
+FRACTION = "per_process_memory_fraction"
+"""The option of the settings string; before it there was only a call."""
+FRACTION_OPTION_SINCE = Release(2, 10)
 _ONE_MEANS_NONE_SINCE = Release(2, 10)
 _ROUNDS_SINCE = Release(2, 13)
 
@@ -29,3 +36,8 @@ def fraction_for(limit_bytes: int, total_bytes: int) -> float:
     0.75
     """
     return math.floor(1000 * limit_bytes / total_bytes) / 1000
+
+
+def fraction_leaving(card: Card, free_bytes: int) -> float:
+    """The largest fraction, in thousandths, that leaves so much of what PyTorch could reserve."""
+    return fraction_for(max(card.capacity_bytes - free_bytes, 0), card.total_bytes)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gapless.replaying import Replay, replay_many
 from gapless.tune.fix import Fix, Kind, Outcome
 from gapless.tune.grading import grade_of, outcome_of
 from gapless.tune.risks import risks_of
+from gapless.tune.risks.costs import device_calls
 from gapless.tune.smallest_card import SmallestCard, smallest_card
 
 if TYPE_CHECKING:
-    from gapless._core import ReplayResult
     from gapless.tune.candidate import Candidate
     from gapless.tune.case import Case
 
 _WITHOUT_COST = (Kind.SETTING, Kind.LIMIT)
+_UNKNOWN_LAST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Tried:
         return (
             fix.outcome.rank,
             kind,
-            -(fix.margin_bytes if fix.margin_bytes is not None else -(1 << 62)),
+            -fix.margin_bytes if fix.margin_bytes is not None else _UNKNOWN_LAST,
             len(self.replay.result.retry_events),
             len(candidate.changes),
             fix.reserved_bytes_peak_after,
@@ -53,41 +54,46 @@ class Tried:
         )
 
 
-def try_all(
-    case: Case,
-    candidates: Sequence[Candidate],
-    *,
-    finds_cards: bool = True,
-    on_done: Callable[[int, int], None] | None = None,
-) -> list[Tried]:
-    """Replays each, best first.
+def try_all(case: Case, candidates: Sequence[Candidate], on_done: Callable[[int], None] | None = None) -> list[Tried]:
+    """Replays each, best first. Margins and smallest cards are not looked for.
 
     Args:
         case: What is tuned.
         candidates: What to try.
-        finds_cards: Look for the smallest card of each, which takes some ten replays more.
-        on_done: Told (done, of how many) in replays' worth of work.
+        on_done: Told how many are done.
     """
-    total = len(candidates) * (2 if finds_cards else 1)
-    report = on_done or (lambda done, of: None)
-    replays = replay_many(
-        case.recording, [c.options(case) for c in candidates], on_done=lambda done: report(done, total)
-    )
-    cards: list[SmallestCard | None] = [None] * len(candidates)
-    if finds_cards:
-        with ThreadPoolExecutor() as pool:
-            for row, found in enumerate(pool.map(lambda c: smallest_card(case, c), candidates)):
-                cards[row] = found
-                report(len(candidates) + row + 1, total)
-    tried = [_tried(case, c, r, card) for c, r, card in zip(candidates, replays, cards, strict=True)]
+    replays = replay_many(case.recording, [one.options(case) for one in candidates], on_done=on_done)
+    return ranked(_tried(case, one, found) for one, found in zip(candidates, replays, strict=True))
+
+
+def measure_cards(case: Case, tried: Sequence[Tried], on_done: Callable[[int], None] | None = None) -> list[Tried]:
+    """The same with the smallest card of each, and so with margins; ranked again. Ten to twenty replays each."""
+    found: list[Tried] = []
+    with ThreadPoolExecutor() as pool:
+        for one, smallest in zip(tried, pool.map(lambda one: smallest_card(case, one.candidate), tried), strict=True):
+            found.append(one if smallest is None else with_card(case, one, smallest))
+            if on_done:
+                on_done(len(found))
+    return ranked(found)
+
+
+def with_card(case: Case, one: Tried, smallest: SmallestCard) -> Tried:
+    """A result with its smallest card. A card on which it held is large enough, whatever a search over others found."""
+    capacity = (one.candidate.card or case.card).capacity_bytes
+    size = min(smallest.bytes, capacity) if one.helps else smallest.bytes
+    smallest = replace(smallest, bytes=size)
+    return replace(one, smallest=smallest, fix=replace(one.fix, margin_bytes=capacity - size))
+
+
+def ranked(tried: Iterable[Tried]) -> list[Tried]:
+    """Best first."""
     return sorted(tried, key=lambda one: one.rank)
 
 
-def _tried(case: Case, candidate: Candidate, replay: Replay, smallest: SmallestCard | None) -> Tried:
+def _tried(case: Case, candidate: Candidate, replay: Replay) -> Tried:
     outcome = outcome_of(case, replay)
     grade, assumed = grade_of(case, candidate, outcome)
     before, after = case.before.result, replay.result
-    card = candidate.card or case.card
     retries, steps = len(after.retry_events), case.step_count
     fix = Fix(
         kind=candidate.kind,
@@ -96,7 +102,7 @@ def _tried(case: Case, candidate: Candidate, replay: Replay, smallest: SmallestC
         outcome=outcome,
         grade=grade,
         assumed_bytes=assumed,
-        margin_bytes=card.capacity_bytes - smallest.bytes if smallest else None,
+        margin_bytes=None,
         reserved_bytes_peak_before=before.reserved_bytes_peak,
         reserved_bytes_peak_after=after.reserved_bytes_peak,
         device_calls_before=device_calls(before),
@@ -104,10 +110,4 @@ def _tried(case: Case, candidate: Candidate, replay: Replay, smallest: SmallestC
         retries_per_step=retries / steps if steps else None,
         risks=risks_of(case, candidate, replay),
     )
-    return Tried(candidate, replay, outcome, fix, smallest)
-
-
-def device_calls(result: ReplayResult) -> int:
-    """Calls of the driver that gave or took memory."""
-    asked = result.device_alloc_calls + result.device_map_calls
-    return asked + result.device_free_calls + result.device_unmap_calls
+    return Tried(candidate, replay, outcome, fix)

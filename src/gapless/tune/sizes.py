@@ -50,7 +50,7 @@ class DecisiveSizes:
 def decisive_sizes(case: Case) -> DecisiveSizes:
     """Reads the sizes off the recording."""
     segments, pins, holes = _pinned(case)
-    return DecisiveSizes(case.critical.request_bytes, _missed(case), segments, pins, holes)
+    return DecisiveSizes(case.request_bytes, _missed(case), segments, pins, holes)
 
 
 def _missed(case: Case) -> tuple[int, ...]:
@@ -62,7 +62,7 @@ def _missed(case: Case) -> tuple[int, ...]:
 
 def _pinned(case: Case) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Sizes of the segments that hold both, of the used and of the free blocks in them."""
-    state = case.recording.state_before(case.critical.event)
+    state = case.explained.state
     segment, size, free = state.segment_of_block, state.blocks["size"], state.blocks["state"] == FREE
     count = len(state.segments)
     free_bytes = np.bincount(segment, weights=np.where(free, size, 0), minlength=count)

@@ -12,6 +12,7 @@ one of them fails, the search goes on above that one. What is returned was repla
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 PAGE_BYTES = 2 * MIB
 _PARTS = 512
 _PROBES = 3
+_STRETCHES = (33, 36, 40, 48, 64, 96, 128, 256)
+"""Cards to try in 32nds of what is reserved without end."""
 
 
 @dataclass(frozen=True)
@@ -49,17 +52,30 @@ def smallest_card(case: Case, candidate: Candidate) -> SmallestCard | None:
     def fits(size: int) -> bool:
         return _holds(outcome_of(case, replay(case.recording, candidate.options(case, size))))
 
-    fails, holds = floor - 1, top
+    # Under a memory fraction a card must be larger than what is reserved on it.
+    top = next((size for size in (top, *(_up(top * k // 32, grain) for k in _STRETCHES)) if fits(size)), 0)
+    if top == 0:
+        return None
     if fits(floor):
-        holds = floor
+        return SmallestCard(_above_stumbles(fits, floor, top, grain), grain)
+    return SmallestCard(_above_stumbles(fits, _boundary(fits, floor, top, grain), top, grain), grain)
+
+
+def _boundary(fits: Callable[[int], bool], fails: int, holds: int, grain: int) -> int:
+    """A size that holds, one grain or less above one that does not."""
+    while holds - fails > grain:
+        middle = min(_up((fails + holds) // 2, PAGE_BYTES), holds - PAGE_BYTES)
+        fails, holds = (fails, middle) if fits(middle) else (middle, holds)
+    return holds
+
+
+def _above_stumbles(fits: Callable[[int], bool], holds: int, top: int, grain: int) -> int:
+    """The size itself where those tried above it hold too; else the boundary above the largest that does not."""
     while True:
-        while holds - fails > grain:
-            middle = min(_up((fails + holds) // 2, PAGE_BYTES), holds - PAGE_BYTES)
-            fails, holds = (fails, middle) if fits(middle) else (middle, holds)
         stumble = next((size for size in _above(holds, top) if not fits(size)), None)
         if stumble is None:
-            return SmallestCard(holds, grain)
-        fails, holds = stumble, top
+            return holds
+        holds = _boundary(fits, stumble, top, grain)
 
 
 def _holds(outcome: Outcome) -> bool:

@@ -56,9 +56,9 @@ def test_what_cannot_be_tuned_is_said_in_one_message(path: Path, capsys: pytest.
     ("arguments", "message"),
     [
         (("--card", "h20"), "no card is known as 'h20'"),
-        (("--at", "oom"), "there is no failure oom:1: 0 requests failed in this recording"),
-        (("--at", "event:99999999"), "there is no event 99,999,999"),
-        (("--at", "noon"), "'noon' is no moment"),
+        (("--at", "oom"), "no request failed on device 0 in this recording"),
+        (("--at", "event:99999999"), "event 99999999 is asked for"),
+        (("--at", "noon"), "'noon' is not a moment"),
         (("--card", "1GiB", "--leave-free", "2GiB"), "2.00 GiB cannot stay free on a card of 1.00 GiB"),
     ],
 )

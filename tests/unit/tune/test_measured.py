@@ -11,6 +11,8 @@ import pytest
 
 from gapless.cards import find_card
 from gapless.conf import parse
+from gapless.explain.case import open_case
+from gapless.explain.options import ExplainOptions
 from gapless.recording import Recording, open_recordings
 from gapless.tune import Fix, Grade, Outcome, TuneOptions, tune
 from gapless.tune.candidate import Candidate, of_conf
@@ -36,10 +38,11 @@ def claims_a_cure(fix: Fix) -> bool:
 def fix_for(rerun: Rerun) -> Fix:
     """What is said of the rerun's settings on its card."""
     recording = recording_of(rerun.path)
-    case = case_of(recording, TuneOptions(card=find_card(rerun.card)))
+    explained = open_case(recording, ExplainOptions())
+    case = case_of(explained, TuneOptions(card=find_card(rerun.card)))
     candidate = of_conf(case, rerun.conf, "the rerun") or Candidate(kind=Kind.SETTING, change="nothing")
     candidate = replace(candidate, lifts_limit=rerun.without_fraction)
-    (tried,) = try_all(case, [candidate], finds_cards=False)
+    (tried,) = try_all(case, [candidate])
     return tried.fix
 
 

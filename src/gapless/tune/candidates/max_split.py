@@ -27,7 +27,7 @@ def propose(case: Case, sizes: DecisiveSizes) -> Iterator[Candidate | None]:
     """Values from the gaps first; expandable segments are taken out with them."""
     off: dict[str, str | None] = {"expandable_segments": None} if case.recording.settings.expandable_segments else {}
     for order, value in enumerate(values(sizes.all)[:_MOST]):
-        yield setting(case, {"max_split_size_mb": str(value), **off}, order)
+        yield setting(case, {"max_split_size_mb": str(value), **off}, order=order)
 
 
 def values(sizes: tuple[int, ...]) -> list[int]:

@@ -1,0 +1,59 @@
+"""roundup_power2_divisions: sizes that differ a little from step to step become equal, and fit each other's holes.
+
+Worth trying only where one line of the program asks for many sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gapless.conf.merge import format_value
+from gapless.conf.options import find
+from gapless.conf.settings import INTERVALS, interval_of
+from gapless.tune.candidate import Candidate, setting
+from gapless.units import MIB
+
+if TYPE_CHECKING:
+    from gapless.tune.case import Case
+    from gapless.tune.sizes import DecisiveSizes
+
+_DIVISIONS = (4, 8, 2)
+_MANY = 3
+"""Sizes of one place from which they count as varied."""
+_LEAST_SHARE = 0.1
+"""Of the bytes that places of many sizes asked for, for a class of sizes to be rounded."""
+
+
+def propose(case: Case, sizes: DecisiveSizes) -> Iterator[Candidate | None]:
+    """For all sizes, and for the classes alone in which they vary."""
+    classes = varied_classes(case)
+    if not classes:
+        return
+    for order, divisions in enumerate(_DIVISIONS):
+        yield setting(case, {"roundup_power2_divisions": str(divisions)}, order=order)
+        yield setting(case, {"roundup_power2_divisions": _only(classes, divisions)}, order=len(_DIVISIONS) + order)
+
+
+def varied_classes(case: Case) -> tuple[int, ...]:
+    """Size classes (0: below 2 MiB, k: from 2**k MiB) in which places of the program ask for many sizes."""
+    allocations = case.recording.trace.allocations
+    large = np.flatnonzero(allocations.requested > MIB)
+    place = case.explained.stacks.place_of(allocations.stack[large])
+    requested = allocations.requested[large].astype(np.int64)
+    pairs = np.unique(np.stack([place, requested]), axis=1)
+    distinct = np.bincount(pairs[0], minlength=1) if pairs.size else np.zeros(1, dtype=np.int64)
+    varied = distinct[place] >= _MANY
+    weight = np.zeros(INTERVALS)
+    for size, count in zip(*np.unique(requested[varied], return_counts=True), strict=True):
+        weight[interval_of(int(size))] += int(size) * int(count)
+    return tuple(int(k) for k in np.flatnonzero(weight >= _LEAST_SHARE * max(weight.sum(), 1.0)))
+
+
+def _only(classes: tuple[int, ...], divisions: int) -> str:
+    """The list form that leaves all other classes alone."""
+    option = find("roundup_power2_divisions")
+    assert option is not None  # a name from the table of options
+    return format_value(option, tuple(divisions if k in classes else 0 for k in range(INTERVALS)))
