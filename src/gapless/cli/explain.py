@@ -21,9 +21,6 @@ _EXAMPLES = """examples:
   gapless explain snapshot.pickle --at oom:0 --format json
   gapless explain snapshot.pickle --fail-on error         exit status 1 when something is wrong
 """
-_FIXES_SHOWN = 3
-_MEASURES_MARGINS_UP_TO = 50_000
-"""Events; the margin of each fix takes some ten replays more."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -72,17 +69,11 @@ def _answers(args: argparse.Namespace) -> list[tuple[Explanation, list[Fix]]]:
 
 def _fixes(explanation: Explanation, card: Card | None, progress: ProgressLine) -> list[Fix]:
     """The best changes by replay; none when nothing failed, or nothing can be replayed."""
-    from gapless.tune import TuneOptions, tune  # noqa: PLC0415
+    from gapless.tune import TuneOptions, best_fixes  # noqa: PLC0415
 
     if not explanation.case.moment.is_failure:
         return []
-    options = TuneOptions(
-        card=card,
-        at=explanation.case.options.at,
-        finds_cards=explanation.recording.event_count <= _MEASURES_MARGINS_UP_TO,
-        on_done=lambda done, total: progress("replaying settings", done, total),
-    )
-    return [tried.fix for tried in tune(explanation.recording, options).tried if tried.helps][:_FIXES_SHOWN]
+    return best_fixes(explanation.case, TuneOptions(card=card, progress=progress))
 
 
 def _redactor(answers: list[tuple[Explanation, list[Fix]]]) -> Redactor:

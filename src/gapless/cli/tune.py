@@ -5,15 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gapless.cards import find_card
-from gapless.cli.opening import add_recording_options, open_chosen
+from gapless.cli.common import FORMATS, add_recording_options, open_options
 from gapless.errors import InputError
-from gapless.report.progress import ProgressLine
-from gapless.report.terminal import Terminal
-from gapless.report.tune import to_json, to_text
-from gapless.tune import TuneOptions, tune
 from gapless.units import parse_bytes
 
 if TYPE_CHECKING:
@@ -35,24 +31,29 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", metavar="FILE", help="a memory snapshot")
-    parser.add_argument("--card", metavar="CARD", help="a card's name, or what PyTorch may reserve, like 24GiB")
-    parser.add_argument("--leave-free", metavar="SIZE", help="memory of the card that others need")
+    parser.add_argument("file", metavar="FILE", help="a snapshot: pickle, gzip or page of memory_viz")
     add_recording_options(parser)
+    parser.add_argument("--leave-free", metavar="SIZE", help="memory of the card that others need, like 6GiB")
+    parser.add_argument("--conf", metavar="TEXT", help="settings when it was recorded (default: told by the file)")
+    parser.add_argument("--format", choices=FORMATS, default="text")
 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the answer for the device that is meant."""
+    from gapless.cards import find_card  # noqa: PLC0415  (so that --help needs no numpy)
+    from gapless.recording import open_recordings  # noqa: PLC0415
+    from gapless.report.progress import ProgressLine  # noqa: PLC0415
+    from gapless.report.terminal import Terminal  # noqa: PLC0415
+    from gapless.report.tune import to_json, to_text  # noqa: PLC0415
+    from gapless.tune import TuneOptions, tune  # noqa: PLC0415
+
     card = find_card(args.card) if args.card else None
     leave_free = parse_bytes(args.leave_free) if args.leave_free else 0
-    progress = ProgressLine(sys.stderr)
-    try:
-        recordings = open_chosen(args.file, args, progress)
-        recording = _meant(recordings, args.file)
-        options = TuneOptions(card=card, leave_free_bytes=leave_free, at=args.at, progress=progress)
-        result = tune(recording, options)
-    finally:
-        progress.close()
+    with ProgressLine(sys.stderr) as progress:
+        options = replace(open_options(args, progress), conf=args.conf)
+        recording = _meant(open_recordings(args.file, options), args.file)
+        asked = TuneOptions(card=card, leave_free_bytes=leave_free, at=args.at, progress=progress)
+        result = tune(recording, asked)
     if args.format == "json":
         print(json.dumps(to_json(result)))
     else:

@@ -11,7 +11,7 @@ from gapless.units import format_bytes
 if TYPE_CHECKING:
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix, TuneResult
-    from gapless.tune.search import Tried
+    from gapless.tune.tried import Tried
 
 SCHEMA = "gapless.tune/1"
 _MOST_ROWS = 12

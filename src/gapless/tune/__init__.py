@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from gapless.tune.best_fixes import best_fixes
 from gapless.tune.engine import TuneOptions, TuneResult, tune
 from gapless.tune.fix import Fix, Grade, Kind, Outcome, Risk
 
-__all__ = ["Fix", "Grade", "Kind", "Outcome", "Risk", "TuneOptions", "TuneResult", "tune"]
+__all__ = ["Fix", "Grade", "Kind", "Outcome", "Risk", "TuneOptions", "TuneResult", "best_fixes", "tune"]

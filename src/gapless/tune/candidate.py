@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from gapless.conf import ParsedConf, merge, parse
 from gapless.conf.options import find
 from gapless.replaying import Edits, ReplayOptions
-from gapless.tune.fix import Kind, Risk
+from gapless.tune.fix import Kind
 from gapless.tune.limits import FRACTION, FRACTION_OPTION_SINCE, fraction_leaving, limit_of_fraction
 
 if TYPE_CHECKING:
     from gapless.cards import Card
     from gapless.conf import Release, Settings
     from gapless.tune.case import Case
+
+_WEIGHTY = ("max_split_size_mb", "expandable_segments", "roundup_power2_divisions", "large_segment_size_mb")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +40,14 @@ class Candidate:
     edits: Edits = field(default_factory=Edits)
     edited_bytes: int = 0
     """Sizes and lifetimes that were assumed."""
-    risks: tuple[Risk, ...] = ()
-    """Known from the change alone."""
     order: int = 0
     """Among equals, lower comes first: values far from the sizes that decide."""
+
+    @property
+    def family(self) -> str:
+        """The option that matters most among those that are changed; empty where none is."""
+        names = (*_WEIGHTY, *sorted(self.changes))
+        return next((name for name in names if name in self.changes), "")
 
     def options(self, case: Case, capacity_bytes: int | None = None) -> ReplayOptions:
         """How to replay it; `capacity_bytes`: on a card of that size instead, other things being equal."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gapless.tune.case import Case
-    from gapless.tune.search import Tried
+    from gapless.tune.tried import Tried
 
 _FAMILIES = 5
 _OPPOSED = {"expandable_segments", "max_split_size_mb"}

@@ -13,8 +13,9 @@ from gapless.tune.candidates import propose_all
 from gapless.tune.case import Case, recorded_card
 from gapless.tune.combinations import combine
 from gapless.tune.larger_card import larger_card
-from gapless.tune.search import Tried, measure_cards, ranked, try_all, with_card
+from gapless.tune.search import measure_cards, ranked, try_all, with_card, with_risks
 from gapless.tune.sizes import decisive_sizes
+from gapless.tune.tried import Tried
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -79,20 +80,20 @@ def tune_case(case: Case, options: TuneOptions) -> TuneResult:
 
     tried = try_some(propose_all(case, decisive_sizes(case)))
     tried = ranked([*tried, *try_some(combine(case, tried))])
-    if not options.finds_cards:
-        return TuneResult(case, tuple(tried))
     few = tried[: _affordable(case)]
+    if not options.finds_cards:
+        return TuneResult(case, (*(with_risks(case, one) for one in few), *tried[len(few) :]))
     measured = measure_cards(case, few, lambda done: report("looking for the smallest cards", done, len(few)))
-    found = [*measured, *tried[len(few) :]]
+    found = [*(with_risks(case, one) for one in measured), *tried[len(few) :]]
     card = larger_card(case)
     if card is not None:
         (one,) = try_all(case, [card[0]])
-        found.append(with_card(case, one, card[1]))
+        found.append(with_risks(case, with_card(case, one, card[1])))
     return TuneResult(case, tuple(ranked(found)))
 
 
 def _affordable(case: Case) -> int:
-    """For how many candidates the smallest card is looked for: for all of a short recording, the best of a long one."""
+    """For how many candidates smallest card and risks are found: all of a short recording, the best of a long one."""
     orders = len(case.before.results)
     return max(_LEAST_CARDS, _EVENTS_FOR_CARDS // (_REPLAYS_A_CARD * orders * case.recording.event_count))
 

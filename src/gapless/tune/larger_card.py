@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gapless.cards import KNOWN_CARDS, Card
 from gapless.tune.candidate import Candidate
 from gapless.tune.fix import Kind
-from gapless.tune.smallest_card import smallest_card
+from gapless.tune.smallest_card import FINE_PARTS, smallest_card
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from gapless.tune.smallest_card import SmallestCard
 
 
-def larger_card(case: Case) -> tuple[Candidate, SmallestCard] | None:
+def larger_card(case: Case, parts: int = FINE_PARTS) -> tuple[Candidate, SmallestCard] | None:
     """The smallest known card that holds the program unchanged, or its size where none is that large.
 
     None where the card in question is large enough already, or no size helps.
     """
     as_it_is = Candidate(kind=Kind.CARD, change="")
-    found = smallest_card(case, as_it_is)
+    found = smallest_card(case, as_it_is, parts=parts)
     if found is None or found.bytes <= case.card.capacity_bytes:
         return None
     need = format_bytes(found.bytes)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gapless.tune.case import Case
 
 PAGE_BYTES = 2 * MIB
-_PARTS = 512
+FINE_PARTS = 512
 _PROBES = 3
 _STRETCHES = (33, 36, 40, 48, 64, 96, 128, 256)
 """Cards to try in 32nds of what is reserved without end."""
@@ -40,25 +40,36 @@ class SmallestCard:
     grain_bytes: int
 
 
-def smallest_card(case: Case, candidate: Candidate) -> SmallestCard | None:
-    """The least that PyTorch must be able to reserve; None where no size helps."""
+def smallest_card(
+    case: Case, candidate: Candidate, *, holds_at: int | None = None, parts: int = FINE_PARTS
+) -> SmallestCard | None:
+    """The least that PyTorch must be able to reserve; None where no size helps.
+
+    Args:
+        case: What is tuned.
+        candidate: The change.
+        holds_at: A size that is known to hold; smaller ones are looked for, and larger ones not tried.
+        parts: How fine the search is: the grain is such a part of what is reserved on a card without end.
+    """
     endless = replay(case.recording, candidate.options(case, UNLIMITED_BYTES))
     if not _holds(outcome_of(case, endless)):
         return None
     top = _up(max(result.reserved_bytes_peak for result in endless.results), PAGE_BYTES)
     floor = _up(min(result.active_bytes_peak for result in endless.results), PAGE_BYTES)
-    grain = max(PAGE_BYTES, _up(top // _PARTS, PAGE_BYTES))
+    grain = max(PAGE_BYTES, _up(top // parts, PAGE_BYTES))
 
     def fits(size: int) -> bool:
         return _holds(outcome_of(case, replay(case.recording, candidate.options(case, size))))
 
-    # Under a memory fraction a card must be larger than what is reserved on it.
-    top = next((size for size in (top, *(_up(top * k // 32, grain) for k in _STRETCHES)) if fits(size)), 0)
+    if holds_at is not None and holds_at <= top:
+        top = holds_at
+    else:
+        # Under a memory fraction a card must be larger than what is reserved on it.
+        top = next((size for size in (top, *(_up(top * k // 32, grain) for k in _STRETCHES)) if fits(size)), 0)
     if top == 0:
         return None
-    if fits(floor):
-        return SmallestCard(_above_stumbles(fits, floor, top, grain), grain)
-    return SmallestCard(_above_stumbles(fits, _boundary(fits, floor, top, grain), top, grain), grain)
+    least = floor if floor >= top or fits(floor) else _boundary(fits, floor, top, grain)
+    return SmallestCard(_above_stumbles(fits, min(least, top), top, grain), grain)
 
 
 def _boundary(fits: Callable[[int], bool], fails: int, holds: int, grain: int) -> int:

@@ -25,7 +25,7 @@ _MOST = 2
 
 def propose(case: Case, sizes: DecisiveSizes) -> Iterator[Candidate | None]:
     """The places with the most pinned memory, where a request failed for want of one piece."""
-    if not case.failed:
+    if case.explained.fragments is None:  # nothing failed, or memory was full anyway
         return
     held: Counter[Frame | None] = Counter()
     for pin in case.explained.pins:

@@ -1,4 +1,4 @@
-"""What a change may cost or break; one file for each kind of risk, with `look(case, candidate, replay)`."""
+"""What a change may cost or break; one file for each kind of risk, with `look(case, one)`, where `one` helps."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import pkgutil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gapless.replaying import Replay
-    from gapless.tune.candidate import Candidate
     from gapless.tune.case import Case
     from gapless.tune.fix import Risk
+    from gapless.tune.tried import Tried
 
 
-def risks_of(case: Case, candidate: Candidate, replay: Replay) -> tuple[Risk, ...]:
-    """What every kind finds, after what is known from the change alone."""
-    found = list(candidate.risks)
+def risks_of(case: Case, one: Tried) -> tuple[Risk, ...]:
+    """What every kind finds about a change that helps; of one that does not there is nothing to warn."""
+    if not one.helps:
+        return ()
+    found: list[Risk] = []
     for module in pkgutil.iter_modules(__path__):
-        found += importlib.import_module(f"{__name__}.{module.name}").look(case, candidate, replay)
+        found += importlib.import_module(f"{__name__}.{module.name}").look(case, one)
     return tuple(found)

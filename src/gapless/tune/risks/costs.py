@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gapless.tune.fix import Outcome, Risk
-from gapless.tune.grading import outcome_of
+from gapless.tune.fix import Risk
 from gapless.units import MIB, format_bytes
 
 if TYPE_CHECKING:
     from gapless._core import ReplayResult
-    from gapless.replaying import Replay
     from gapless.tune.candidate import Candidate
     from gapless.tune.case import Case
+    from gapless.tune.tried import Tried
 
 _MANY_CALLS, _MORE = 100, 1.5
 _LEAST_WASTE, _LEAST_SHARE = 64 * MIB, 0.01
 
 
-def look(case: Case, candidate: Candidate, replay: Replay) -> list[Risk]:
-    """Of changes that help; a failing replay ends early and says little of costs."""
-    if outcome_of(case, replay) in {Outcome.FAILS, Outcome.UNKNOWN}:
-        return []
-    before, after = case.before.result, replay.result
-    return [*_calls(case, before, after), *_retries(case, before, after), *_waste(after, before), *_limit(candidate)]
+def look(case: Case, one: Tried) -> list[Risk]:
+    """Beside the run as it was."""
+    before, after = case.before.result, one.replay.result
+    return [
+        *_calls(case, before, after),
+        *_retries(case, before, after),
+        *_waste(after, before),
+        *_limit(one.candidate),
+    ]
 
 
 def _calls(case: Case, before: ReplayResult, after: ReplayResult) -> list[Risk]:

@@ -8,9 +8,8 @@ from gapless.conf import check
 from gapless.tune.fix import Risk
 
 if TYPE_CHECKING:
-    from gapless.replaying import Replay
-    from gapless.tune.candidate import Candidate
     from gapless.tune.case import Case
+    from gapless.tune.tried import Tried
 
 _TOLD = (
     "CONF611",  # split-limit-with-expandable
@@ -22,11 +21,11 @@ _TOLD = (
 )
 
 
-def look(case: Case, candidate: Candidate, replay: Replay) -> list[Risk]:
+def look(case: Case, one: Tried) -> list[Risk]:
     """Those that the user's own settings did not have already."""
-    if candidate.conf is None:
+    if one.candidate.conf is None:
         return []
     release = case.recording.release
     own = {finding.code for finding in check(case.recording.settings_text, release)}
-    found = (finding for finding in check(candidate.conf, release) if finding.code in _TOLD)
+    found = (finding for finding in check(one.candidate.conf, release) if finding.code in _TOLD)
     return [Risk(finding.name, finding.message) for finding in found if finding.code not in own]

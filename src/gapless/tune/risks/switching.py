@@ -11,27 +11,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gapless.conf import parse
-from gapless.replaying import replay as replay_once
-from gapless.tune.fix import Outcome, Risk
-from gapless.tune.grading import outcome_of
+from gapless.replaying import replay
+from gapless.tune.fix import Risk
 
 if TYPE_CHECKING:
     from gapless.conf import Settings
-    from gapless.replaying import Replay
-    from gapless.tune.candidate import Candidate
     from gapless.tune.case import Case
+    from gapless.tune.tried import Tried
 
 _MOMENTS = (1, 2, 3)
 """Quarters of the recording at which the switch is tried."""
 _NAME = "switch-frees-live-memory"
 
 
-def look(case: Case, candidate: Candidate, replay: Replay) -> list[Risk]:
-    """Of changes that help and leave a limit for splitting in force."""
-    if candidate.conf is None or outcome_of(case, replay) in {Outcome.FAILS, Outcome.UNKNOWN}:
+def look(case: Case, one: Tried) -> list[Risk]:
+    """Of changes that leave a limit for splitting in force."""
+    if one.candidate.conf is None:
         return []
     now = case.recording.settings
-    switched = parse(candidate.conf, case.recording.release, previous=now).settings
+    switched = parse(one.candidate.conf, case.recording.release, previous=now).settings
     if not can_free_live(now, switched):
         return []
     event = _hit(case, switched)
@@ -54,7 +52,7 @@ def _hit(case: Case, switched: Settings) -> int | None:
     """The event before which the switch does harm here; None where it did not."""
     for quarter in _MOMENTS:
         event = case.recording.event_count * quarter // 4
-        tried = replay_once(case.recording, replace(case.options(), switch=(event, switched), stops_at_failure=False))
+        tried = replay(case.recording, replace(case.options(), switch=(event, switched), stops_at_failure=False))
         if any(result.undefined for result in tried.results):
             return event
     return None

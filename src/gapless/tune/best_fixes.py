@@ -1,0 +1,72 @@
+"""The few fixes that an explanation shows: the best of each sort, so that a choice is left.
+
+Less work than `tune`: single settings only, and margins for those that are shown. A setting that only reaches the end
+of a recording that stops at its failure is shown beside what else would help.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gapless.explain.case import Case as Explained
+from gapless.tune.candidates import propose_all
+from gapless.tune.engine import TuneOptions, case_of
+from gapless.tune.fix import Kind
+from gapless.tune.larger_card import larger_card
+from gapless.tune.search import measure_cards, ranked, try_all, with_card, with_risks
+from gapless.tune.sizes import decisive_sizes
+from gapless.tune.tried import Tried
+
+if TYPE_CHECKING:
+    from gapless.tune.case import Case
+    from gapless.tune.fix import Fix
+
+_SHOWN, _MEASURED = 3, 6
+_COARSE_PARTS = 128
+"""A margin in words needs no more."""
+_MEASURED_UP_TO = 200_000
+"""Events up to which margins are looked for."""
+
+
+def best_fixes(explained: Explained, options: TuneOptions | None = None) -> list[Fix]:
+    """One to three fixes that help, best first; empty where nothing that was tried does, or nothing can be replayed.
+
+    Args:
+        explained: The case of the explanation.
+        options: The card, what has to stay free on it, and whom to tell of progress.
+    """
+    if explained.recording.event_count == 0:
+        return []
+    chosen = options or TuneOptions()
+    case = case_of(explained, chosen)
+    report = chosen.progress or (lambda step, done, total: None)
+    candidates = propose_all(case, decisive_sizes(case))
+    tried = try_all(case, candidates, lambda done: report("replaying settings", done, len(candidates)))
+    found = _one_of_each_sort([one for one in tried if one.helps])
+    if explained.recording.event_count <= _MEASURED_UP_TO:
+        found = measure_cards(case, found[:_MEASURED], parts=_COARSE_PARTS)
+        found = [*found, *(_card(case) if len(found) < _SHOWN else [])]
+    return [with_risks(case, one).fix for one in _shown(found)]
+
+
+def _one_of_each_sort(helping: list[Tried]) -> list[Tried]:
+    """The best of each family of settings, and every change to the code."""
+    best: dict[object, Tried] = {}
+    for one in helping:
+        best.setdefault((one.fix.kind, one.candidate.family or one.candidate.change), one)
+    return list(best.values())
+
+
+def _shown(found: list[Tried]) -> list[Tried]:
+    """Where settings help, one place is still kept for the code."""
+    code = [one for one in found if one.fix.kind is Kind.CODE][:1]
+    others = [one for one in found if one.fix.kind is not Kind.CODE][: _SHOWN - len(code)]
+    return ranked([*others, *code])
+
+
+def _card(case: Case) -> list[Tried]:
+    found = larger_card(case, parts=_COARSE_PARTS)
+    if found is None:
+        return []
+    (one,) = try_all(case, [found[0]])
+    return [with_card(case, one, found[1])]
