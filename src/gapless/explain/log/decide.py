@@ -7,7 +7,8 @@ where every candidate carries one; else the order of lines is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from gapless.explain.finding import Finding
 from gapless.explain.log import full, pieces, rare
@@ -39,6 +40,7 @@ CAUSES: tuple[Cause, ...] = (
 )
 """In this order; the first that speaks of an error decides, warnings before it stay."""
 _FIELDS = ("request", "capacity", "free", "allocated", "unallocated", "allowed", "this_process")
+_SAME = ("device", *_FIELDS, "processes", "private_pools", "reserved")
 _DATE = re.compile(r"\d{4}[-/.]\d\d[-/.]\d\d[T ]")
 
 
@@ -49,7 +51,7 @@ def explain_log(scan: LogScan, *, path: str = "") -> LogExplanation:
         scan: The log.
         path: Its file, for the report.
     """
-    messages = [message for message in scan.messages if not message.is_quoted]
+    messages = merged([message for message in scan.messages if not message.is_quoted])
     libraries = [failure for failure in scan.libraries if not failure.is_quoted and failure.is_memory]
     first = _first([*messages, *libraries])
     rows = tuple(Row(message, _deciding(message, scan)[0].code) for message in messages)
@@ -62,6 +64,32 @@ def explain_log(scan: LogScan, *, path: str = "") -> LogExplanation:
         first = next((failure for failure in scan.libraries if not failure.is_quoted), None)
     found = explain_library(first, scan) if isinstance(first, LibraryFailure) else _nothing(scan)
     return LogExplanation(scan, verdict_of(found), (found,), None, rows, path)
+
+
+def merged(messages: Iterable[OomMessage]) -> list[OomMessage]:
+    """Messages in order, those of no rank joined with the one of a rank that has the same numbers.
+
+    Programs print an exception themselves, without a rank, before the launcher prints its traceback.
+    """
+    found: list[OomMessage] = []
+    for message in messages:
+        numbers = [getattr(message, name) for name in _SAME]
+        for index, other in enumerate(found):
+            ranks = {message.origin.rank, other.origin.rank}
+            if None in ranks and numbers == [getattr(other, name) for name in _SAME]:
+                rank = next((rank for rank in ranks if rank is not None), None)
+                origin = replace(other.origin, rank=rank, exception=other.origin.exception or message.origin.exception)
+                releases = tuple(release for release in other.releases if release in message.releases)
+                found[index] = replace(
+                    other,
+                    origin=origin,
+                    releases=releases or other.releases,
+                    repeats=other.repeats + message.repeats,
+                )
+                break
+        else:
+            found.append(message)
+    return found
 
 
 def _deciding(message: OomMessage, scan: LogScan) -> tuple[Finding, ...]:

@@ -14,6 +14,8 @@ from gapless.units import GIB, format_bytes
 ORDINARY_OUTSIDE_BYTES = 2 * GIB
 """More than a CUDA context, NCCL and libraries of one process take; below it nobody else need be at fault."""
 _NOTABLE_SHARE = 0.05
+_MOSTLY_SHARE = 0.75
+"""Above it the memory in use is the point, below it the size of the request."""
 
 
 def larger_than_card(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
@@ -88,13 +90,9 @@ def capacity(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
     """OOM101: the memory is in use."""
     if not numbers.is_full or numbers.in_use is None or numbers.limit is None:
         return None
-    share = numbers.in_use_share or 0.0
-    of = f"the {size(numbers.limit)} that PyTorch could have ({percent(share)})"
-    if numbers.contradiction:
-        of = f"a card with {size(numbers.message.capacity)}"
     return finding(
         "OOM101",
-        f"The request for {size(numbers.request)} failed because the memory is in use: {size(numbers.in_use)} of {of}.",
+        _what_is_full(numbers),
         why=_why_full(numbers),
         what_to_do=f"{NO_SETTING if numbers.lacks else GAINS_LITTLE}"
         f"{SMALLER}.{surroundings.void_hint(numbers.message)}",
@@ -102,6 +100,19 @@ def capacity(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
         measurements=measurements_of(numbers),
         confidence="certain" if numbers.lacks == "certain" and not numbers.contradiction else "likely",
     )
+
+
+def _what_is_full(numbers: Numbers) -> str:
+    share, request = numbers.in_use_share or 0.0, size(numbers.request)
+    if share < _MOSTLY_SHARE:
+        return (
+            f"The request for {request} does not fit beside the {size(numbers.in_use)} in use: PyTorch could have"
+            f" {size(numbers.limit)} in all."
+        )
+    of = f"the {size(numbers.limit)} that PyTorch could have ({percent(share)})"
+    if numbers.contradiction:
+        of = f"a card with {size(numbers.message.capacity)}"
+    return f"The request for {request} failed because the memory is in use: {size(numbers.in_use)} of {of}."
 
 
 def _why_full(numbers: Numbers) -> str:

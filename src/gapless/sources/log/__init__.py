@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gapless.sources.log.amount import Amount
 from gapless.sources.log.failures import ForeignFailure, LibraryFailure
-from gapless.sources.log.file import read_log
+from gapless.sources.log.file import is_log, read_log
 from gapless.sources.log.memory_summary import MemorySummary
 from gapless.sources.log.oom_message import OomMessage
 from gapless.sources.log.origin import Origin
@@ -22,6 +22,7 @@ __all__ = [
     "MemorySummary",
     "OomMessage",
     "Origin",
+    "is_log",
     "read_log",
     "scan_log",
 ]

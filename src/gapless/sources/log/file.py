@@ -17,7 +17,22 @@ from gapless.sources.log.stream import scan_chunks
 CHUNK_BYTES = 1 << 20
 UNPACKED_BYTES_MAX = 16 << 30  # of a gzip file: enough for any log, and an end to a hostile one
 _GZIP_MAGIC, _GZIP_WBITS = b"\x1f\x8b", 31
+_NOT_IN_TEXT = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\v\f\r\b\x1b")
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+def is_log(head: bytes) -> bool:
+    """Whether a file that begins with `head`, unpacked, can be a log: text, and not a page or a table of data.
+
+    >>> is_log(b"[rank0]: Traceback (most recent call last):"), is_log(b"\\x80\\x04\\x95"), is_log(b"<!DOCTYPE html>")
+    (True, False, False)
+    """
+    if head[:2] in _UTF16:
+        return True
+    if not head or head[:1] == b"\x80" or head.lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
+        return False
+    odd = sum(head.count(byte) for byte in _NOT_IN_TEXT)
+    return odd <= len(head) // 64  # a few raw bytes occur in logs: PyTorch 2.3 prints one itself
 
 
 def read_log(path: str | PathLike[str], *, progress: Callable[[int], None] | None = None) -> LogScan:

@@ -13,7 +13,7 @@ from gapless.sources.log.oom_message import OomMessage
 from gapless.sources.log.text import Squeezed
 
 _AMOUNT = re.compile(AMOUNT_PATTERN)
-_NO_LIMIT_BYTES = 1 << 60  # cudaMallocAsync prints 2**64 when there is no limit
+_UNKNOWN_BYTES = 1 << 60  # 2**64 stands for no limit, and on Windows for memory that the driver does not tell
 _SENTENCE_AMOUNTS = ("capacity", "free", "this_process", "allowed", "allocated", "private_pools", "unallocated")
 
 
@@ -61,7 +61,7 @@ def _read_async(text: str, start: re.Match[str]) -> tuple[int, OomMessage]:
         fields[wordings.ASYNC_FIELDS[piece["word"]]] = _amount(piece["amount"])
         at = piece.end()
     allowed = fields.pop("allowed", None)
-    if allowed and allowed.value < _NO_LIMIT_BYTES:
+    if allowed and allowed.value < _UNKNOWN_BYTES:
         fields["allowed"] = allowed
     cut, releases = allowed is None, wordings.releases_of({"async"})
     return at, OomMessage("async", "", device=int(start["device"]), is_cut=cut, releases=releases, **fields)
@@ -115,7 +115,7 @@ def _read_sentences(text: str, at: int, request: Amount | None) -> tuple[int, Oo
     at, hint = _hint(text, at, facts)
     if "unallocated" in found and not hint:
         facts.add("no hint after sentences")
-    amounts: dict[str, Any] = {name: _amount(found[name]) for name in _SENTENCE_AMOUNTS if name in found}
+    amounts: dict[str, Any] = {name: _known(found[name]) for name in _SENTENCE_AMOUNTS if name in found}
     message = OomMessage(
         "sentences", "", device=_device(device), request=request, processes=processes, hint=hint,
         is_cut="unallocated" not in found, **amounts,
@@ -132,7 +132,7 @@ def _read_pieces(text: str, at: int) -> tuple[dict[str, str], tuple[tuple[int, A
         at = piece.end()
         groups = {name: value for name, value in piece.groupdict().items() if value is not None}
         if "pid" in groups:
-            amount = _amount(groups["process"])
+            amount = _known(groups["process"])
             if amount and len(processes) < wordings.PROCESSES_MAX:
                 processes.append((int(groups["pid"]), amount))
         else:
@@ -160,6 +160,12 @@ def _device(text: str | None) -> int | None:
     if not text:
         return None
     return int(text) if text.isdigit() else ord(text)
+
+
+def _known(text: str) -> Amount | None:
+    """An amount, unless it is the driver's word for not knowing."""
+    amount = _amount(text)
+    return amount if amount and amount.value < _UNKNOWN_BYTES else None
 
 
 def _amount(text: str | None) -> Amount | None:

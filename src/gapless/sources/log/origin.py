@@ -1,7 +1,8 @@
 """Who wrote a line of a log: rank, process and time, as far as what stands before the message tells.
 
 Launchers mark lines in their own ways: ``[rank3]:`` (torch.distributed), ``[default3]:`` (torchrun --tee), ``3:`` (srun
---label), ``[1,3]<stderr>:`` (mpirun), ``(RayWorker pid=71)``, ``(Worker_TP3 pid=71)`` (vLLM), ``"rank": 3`` (JSON).
+--label), ``[1,3]<stderr>:`` (mpirun), ``(RayWorker pid=71)``, ``(Worker_TP3 pid=71)`` (vLLM), ``[2026-01-27 06:50:01
+TP3]`` (SGLang), ``"rank": 3`` (JSON).
 Nothing is guessed from a device number: device 0 of each node is another rank.
 """
 
@@ -20,6 +21,7 @@ _RANKS = tuple(
         r"\[\d{1,6},(\d{1,6})\](?:<[a-z]{1,8}>)?:",
         r"(?i)\b(?:global_?)?rank\\{0,4}\"?[ ]{0,3}[:=_ ]?[ ]{0,3}(\d{1,6})\b",
         r"\((?:[\w.]{0,40}[_ ](?:TP|DP|PP|EP)|\w{0,40}Worker[_ ]?)(\d{1,6})\b[^()]{0,60}pid=",
+        r"\bTP(\d{1,4})\]",
         r"^[ \t]{0,80}(\d{1,6}): ",
         r"^[ \t]{0,80}\[(\d{1,6})\]:",
     )

@@ -19,12 +19,12 @@ from itertools import accumulate
 _ESC = r"(?:\x1b|\^\[|\\{1,4}(?:u001[bB]|x1[bB]|033|e))"
 COLOUR = rf"{_ESC}\[[0-9;?]{{0,24}}[A-Za-z]"
 CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
-TIME = rf"(?:\d{{2,4}}[-/.]\d\d[-/.]\d\d[T ])?{CLOCK}"
+TIME = rf"(?:(?:\d{{2,4}}[-/.])?\d\d[-/.]\d\d[T ])?{CLOCK}"
 # What may stand before a continued line. The message itself has no square brackets, no clock and no "pid=".
 _CONTINUED = re.compile(
     rf"(?:[ \t]{{0,80}}(?:{COLOUR}|\[[^\[\]\n]{{1,60}}\](?:<[a-z]{{1,8}}>)?:?|\([^()\n]{{0,60}}pid=[^()\n]{{1,60}}\)"
-    rf"|\d{{1,5}}: |[\w.-]{{1,60}}[ \t]{{0,9}}\| |{TIME}|(?:ERROR|WARNING|CRITICAL|INFO|stderr)\b:?|[>|\u2502\u2503]))"
-    r"{1,6}"
+    rf"|\d{{1,5}}: |[\w.-]{{1,60}}[ \t]{{0,9}}\| |{TIME}|(?:ERROR|WARNING|CRITICAL|INFO|stderr)\b:?"
+    r"|\[?[\w./-]{1,60}:\d{1,6}\]|[>|\u2502\u2503])){1,6}"
 )
 _SPECIAL = re.compile(r"[\x00\x1b^\\\u00a0]")
 _IN_LINE = re.compile(

@@ -39,14 +39,14 @@ PARENTHESIS_FIELDS = {
 }
 # The sentences, in their order. 2.3 prints the device as one raw byte, which a C string ends at for device 0.
 SENTENCES = tuple(
-    re.compile(pattern)
+    re.compile(rf"(?:\.{{3}}|\u2026)?{pattern}")  # an ellipsis is where a writer left something out
     for pattern in (
         rf"\.?GPU(?P<device>\d{{1,4}}|[\x00-\x08]?)hasatotal(?P<spelling>capacity|capacty)of(?P<capacity>{_AMOUNT})"
         rf"(?:ofwhich(?P<free>{_AMOUNT})isfree)?\.?",
         rf"Includingnon-PyTorchmemory,thisprocesshas(?P<this_process>{_AMOUNT})memoryinuse\.",
         rf"Process(?P<pid>\d{{1,10}})has(?P<process>{_AMOUNT})memoryinuse\.",
         rf"(?P<allowed>{_AMOUNT})allowed;",
-        rf"Oftheallocatedmemory(?P<allocated>{_AMOUNT})isallocatedbyPyTorch,?",
+        rf"(?:Oftheallocatedmemory)?(?P<allocated>{_AMOUNT})isallocatedbyPyTorch,?",
         rf"with(?P<private_pools>{_AMOUNT})allocatedinprivatepools\(e\.g\.,CUDAGraphs\),?",
         rf"and(?P<unallocated>{_AMOUNT})isreservedbyPyTorchbutunallocated\.?",
     )

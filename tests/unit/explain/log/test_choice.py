@@ -191,3 +191,21 @@ def test_lines_hold_the_verdict_and_its_evidence() -> None:
     assert [line[:6] for line in lines[1:4]] == ["  What", "  Why ", "  Do  "]
     assert lines[5].startswith("Line 2: CUDA out of memory. Tried to allocate 2.00 GiB.")
     assert lines[-1] == "    torch._C._cuda_attach_out_of_memory_observer(_dump)"
+
+
+def test_a_failure_printed_by_the_program_and_by_the_launcher_is_one() -> None:
+    other = Truth(device=1, request=2 * GIB, free=90 * MIB, in_use=10 * GIB, reserved=23 * GIB).text("2.6")
+    text = (
+        f"An error occurred: {PIECES}\nAn error occurred: {other}\n"
+        f"[rank0]: torch.OutOfMemoryError: {PIECES}\n[rank1]: torch.OutOfMemoryError: {other}\n"
+        f"[rank8]: torch.OutOfMemoryError: {PIECES}\n"
+    )
+
+    rows = explain(text).rows
+
+    assert [(row.message.origin.rank, row.message.device, row.message.line, row.message.repeats) for row in rows] == [
+        (0, 0, 1, 2),
+        (1, 1, 2, 2),
+        (8, 0, 5, 1),
+    ]
+    assert rows[0].message.releases == ("2.4", "2.5", "2.6", "2.7", "2.8", "2.9")

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from gapless.errors import InputError
-from gapless.sources.log import LogScan, OomMessage, read_log, scan_log
+from gapless.sources.log import LogScan, OomMessage, is_log, read_log, scan_log
+from tests.recordings import content_of, each_shared_snapshot
 from tests.unit.sources.log.messages import GIB, MIB, Truth
 
 TRUTH = Truth(device=1, request=546 * MIB, this_process=23 * GIB, private_free=46 * MIB)
@@ -163,3 +164,61 @@ def test_settings_strings_in_use_are_collected_and_the_hint_is_not_one() -> None
 
     assert scan(text).settings == ("expandable_segments:True", "max_split_size_mb:128,garbage_collection_threshold:0.8")
     assert scan(TEXT).settings == ()
+
+
+VLLM = "(RayWorkerWrapper pid=1054, ip=10.96.62.52) ERROR 01-02 02:39:17 worker_base.py:467] "
+SGLANG = "(SGLangEngine pid=516714) [2026-01-27 06:50:01 TP7] "
+
+
+@pytest.mark.parametrize(("prefix", "rank", "pid"), [(VLLM, None, 1054), (SGLANG, 7, 516714)])
+def test_prefixes_of_servers_on_every_line(prefix: str, rank: int | None, pid: int) -> None:
+    text = "\n".join(prefix + line for line in textwrap.wrap(TEXT, 100))
+
+    (message,) = scan(text).messages
+
+    assert plain(message) == EXPECTED
+    assert (message.origin.rank, message.origin.pid) == (rank, pid)
+
+
+def test_windows_does_not_tell_what_processes_hold() -> None:
+    unknown = 1 << 64
+    truth = Truth(this_process=unknown, processes=((9132, unknown), (7, 64 * MIB)), allowed=2 * GIB)
+
+    (message,) = scan(truth.text("2.6")).messages
+
+    assert (message.this_process, [pid for pid, _ in message.processes]) == (None, [7])
+    assert message.unallocated is not None
+
+
+def test_what_a_writer_left_out_is_passed_over() -> None:
+    text = (
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 3 has a total capacity of"
+        " 184.31 GiB of which 21.50 MiB is free. ... 181.80 GiB is allocated by PyTorch, with 71.20 GiB allocated in"
+        " private pools (e.g., CUDA Graphs), and 13.63 MiB is reserved by PyTorch but unallocated. ..."
+    )
+
+    (message,) = scan(text).messages
+
+    assert message.allocated is not None
+    assert message.private_pools is not None
+    assert (message.allocated.value, message.private_pools.value) == (195206263603, 76450417869)
+    assert not message.is_cut
+
+
+@each_shared_snapshot(lambda path: path.parent.name == "virtual")
+def test_recordings_are_no_logs_and_their_texts_are(path: Path) -> None:
+    name = path.name.partition(".")[0]
+
+    assert not is_log(content_of(path)[:4096])
+    assert is_log((path.parent / f"{name}.txt").read_bytes()[:4096])
+
+
+@pytest.mark.parametrize("head", [b"", b"\x80\x02}", b"<html><body>", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1"])
+def test_other_files_are_no_logs(head: bytes) -> None:
+    assert not is_log(head)
+
+
+def test_logs_with_raw_bytes_or_utf_16_are_logs() -> None:
+    assert is_log(Truth().text("2.3").encode())
+    assert is_log(TEXT.encode("utf-16"))
+    assert is_log("d\u00e9but\n".encode())
