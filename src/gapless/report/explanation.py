@@ -25,7 +25,7 @@ _HEADINGS = {"error": "error", "warning": "warning", "info": "info"}
 
 def to_text(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) -> None:
     """Writes the whole answer."""
-    _verdict(explanation, terminal)
+    verdict_to_text(explanation, terminal)
     if fixes:
         before_and_after(fixes[0], terminal)
     _moment(explanation, terminal)
@@ -34,10 +34,11 @@ def to_text(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) 
     _growth(explanation, terminal)
     _findings(explanation, terminal)
     fixes_to_text(fixes, terminal)
-    _trust(explanation, terminal)
+    trust_to_text(explanation, terminal)
 
 
-def _verdict(explanation: Explanation, terminal: Terminal) -> None:
+def verdict_to_text(explanation: Explanation, terminal: Terminal) -> None:
+    """The answer in three lines: what happened, why, what to do."""
     verdict = explanation.verdict
     severity = explanation.findings[0].severity if explanation.findings else "info"
     terminal.line(terminal.paint(f"{verdict.code} {verdict.name}", _HEADINGS[severity]))
@@ -147,7 +148,8 @@ def _findings(explanation: Explanation, terminal: Terminal) -> None:
         terminal.paragraph(finding.message, 4)
 
 
-def _trust(explanation: Explanation, terminal: Terminal) -> None:
+def trust_to_text(explanation: Explanation, terminal: Terminal) -> None:
+    """How exactly the model repeats the recording, on which every other answer rests."""
     recording, check = explanation.recording, explanation.recording.check
     terminal.line()
     if check is None or check.events_checked == 0:

@@ -3,8 +3,9 @@
     large  1.07 GiB  ######################==============================P  1.04 GiB free
     request 1.06 GiB ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-One line a segment, all to one scale, those with most free memory first. A character stands for many bytes: it shows a
-pinning block wherever one begins in its range, else what most of its bytes are.
+All segments are to one scale, those with most free memory first; one longer than a line goes on in the next. A
+character stands for many bytes: it shows a pinning block wherever one begins in its range, else what most of its bytes
+are.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class MapOptions:
     """Drawn below, to the same scale."""
     pins: Collection[int] = ()
     """Addresses of segments whose blocks in use are marked as pins."""
+    bytes_per_column: int | None = None
+    """The scale; None: the longest segment that is shown fills a line."""
 
 
 def segment_map(state: State, options: MapOptions | None = None) -> list[str]:
@@ -65,10 +68,8 @@ def segment_map(state: State, options: MapOptions | None = None) -> list[str]:
     free = _free_bytes(state)
     order = np.lexsort((state.segments["address"], -state.segments["size"].astype(np.int64), -free))
     shown, rest = order[: chosen.rows], order[chosen.rows :]
-    columns = max(chosen.width - _LABEL - _SUFFIX, _LEAST_BAR)
-    longest = max(int(state.segments["size"][shown].max()), chosen.request_bytes or 0)
-    scale = max(-(-longest // columns), 1)
-    lines = [_row(state, int(segment), int(free[segment]), scale, chosen) for segment in shown]
+    scale = chosen.bytes_per_column or bytes_per_column(state, chosen)
+    lines = [line for segment in shown for line in _rows(state, int(segment), int(free[segment]), scale, chosen)]
     if len(rest):
         lines.append(_summary(state, rest, free))
     if chosen.request_bytes:
@@ -77,18 +78,33 @@ def segment_map(state: State, options: MapOptions | None = None) -> list[str]:
     return [*lines, _legend(chosen)]
 
 
+def bytes_per_column(state: State, options: MapOptions) -> int:
+    """The scale at which the longest of the segments with most free memory, and the request, fill a line."""
+    shown = np.argsort(-_free_bytes(state), kind="stable")[: options.rows]
+    longest = max(int(state.segments["size"][shown].max(initial=0)), options.request_bytes or 0)
+    return max(-(-longest // _columns(options)), 1)
+
+
+def _columns(options: MapOptions) -> int:
+    return max(options.width - _LABEL - _SUFFIX, _LEAST_BAR)
+
+
 def _free_bytes(state: State) -> NDArray[np.int64]:
     is_free = state.blocks["state"] == FREE
     sizes = np.where(is_free, state.blocks["size"].astype(np.int64), 0)
     return np.bincount(state.segment_of_block, weights=sizes, minlength=len(state.segments)).astype(np.int64)
 
 
-def _row(state: State, segment: int, free_bytes: int, scale: int, options: MapOptions) -> str:
-    row = state.segments[segment]
+def _rows(state: State, segment: int, free_bytes: int, scale: int, options: MapOptions) -> list[str]:
+    row, columns = state.segments[segment], _columns(options)
     kind = ("small" if row["is_small"] else "large") + ("+" if row["is_expandable"] else "")
     label = f"{kind:<7}{format_bytes(int(row['size']))}"
     suffix = f"  {format_bytes(free_bytes)} free" if free_bytes else "  full"
-    return f"{label:<{_LABEL}}{_bar(state, segment, scale, options)}{suffix}"
+    bar = _bar(state, segment, scale, options)
+    parts = [bar[begin : begin + columns] for begin in range(0, len(bar), columns)]
+    labels = [label, *[""] * (len(parts) - 1)]
+    lines = [f"{label:<{_LABEL}}{part}" for label, part in zip(labels, parts, strict=True)]
+    return [*lines[:-1], lines[-1] + suffix]
 
 
 def _bar(state: State, segment: int, scale: int, options: MapOptions) -> str:
@@ -104,7 +120,6 @@ def _bar(state: State, segment: int, scale: int, options: MapOptions) -> str:
     text = np.where(used >= half, np.where(pending >= half, marks.pending, marks.used), marks.free)
     if int(row["address"]) in options.pins:
         at = begins[blocks["state"] != FREE] // scale
-        text[text == marks.used] = marks.pin
         text[np.minimum(at, columns - 1)] = marks.pin  # however small it is
     return "".join(text)
 

@@ -1,0 +1,76 @@
+"""`make demo`: explains a recorded out-of-memory failure and proves the fix by replay. Needs no GPU and no PyTorch.
+
+It is also an example of Gapless from Python: open a recording, explain it, tune it, draw it.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from gapless.explain import explain
+from gapless.recording import open_recordings
+from gapless.report.before_after import maps_before_and_after
+from gapless.report.explanation import trust_to_text, verdict_to_text
+from gapless.report.fixes import before_and_after
+from gapless.report.how_to_record import LINES_AT_FAILURE, LINES_BY_HAND
+from gapless.report.terminal import Terminal
+from gapless.tune import tune
+
+FILE = Path(__file__).resolve().parent / "demo_out_of_memory.pickle.gz"
+ROWS = 8
+
+
+def main() -> int:
+    """Prints the demo."""
+    terminal = Terminal(sys.stdout)
+    (recording,) = open_recordings(str(FILE))
+    explanation = explain(recording)
+    result = tune(recording)
+    if result.best is None:
+        raise AssertionError("a setting helps this recording")
+
+    terminal.paragraph(
+        "A model was trained on batches of varying length (examples/demo_train.py) until PyTorch said CUDA out of"
+        f" memory. Of that run there is one file, examples/{FILE.name}. From the file alone:",
+        0,
+    )
+    terminal.line()
+    verdict_to_text(explanation, terminal)
+    before, after = maps_before_and_after(explanation, result, result.best, terminal, ROWS)
+    show("Before: the card's memory when the request failed", before, terminal)
+    show(f"After: the same moment with {result.best.fix.conf}", after, terminal)
+    before_and_after(result.best.fix, terminal)
+    trust_to_text(explanation, terminal)
+    say_what_next(terminal)
+    return 0
+
+
+def show(title: str, lines: list[str], terminal: Terminal) -> None:
+    """A drawing with its title."""
+    terminal.line()
+    terminal.line(terminal.paint(title, "bold"))
+    for line in lines:
+        terminal.line(f"  {line}")
+
+
+def say_what_next(terminal: Terminal) -> None:
+    """How to do the same with one's own run."""
+    show("Now yours", ["gapless explain FILE"], terminal)
+    terminal.line()
+    terminal.paragraph("To record FILE, put this before the model is built; it is written when memory runs out:", 0)
+    show_code(LINES_AT_FAILURE, terminal)
+    terminal.paragraph("or, to look at a run that does not fail, this around a few steps:", 0)
+    show_code(LINES_BY_HAND, terminal)
+
+
+def show_code(lines: tuple[str, ...], terminal: Terminal) -> None:
+    """Lines to copy."""
+    terminal.line()
+    for line in lines:
+        terminal.line(f"    {line}".rstrip())
+    terminal.line()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
