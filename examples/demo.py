@@ -9,16 +9,21 @@ import sys
 from pathlib import Path
 
 from gapless.explain import explain
+from gapless.explain.log.advice import RECORDING
 from gapless.recording import open_recordings
 from gapless.report.before_after import maps_before_and_after
 from gapless.report.explanation import trust_to_text, verdict_to_text
 from gapless.report.fixes import before_and_after
-from gapless.report.how_to_record import LINES_AT_FAILURE, LINES_BY_HAND
 from gapless.report.terminal import Terminal
 from gapless.tune import tune
 
 FILE = Path(__file__).resolve().parent / "demo_out_of_memory.pickle.gz"
 ROWS = 8
+SOME_STEPS = (
+    'torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks="python")',
+    "...  # a few steps",
+    'torch.cuda.memory._dump_snapshot("snapshot.pickle")',
+)
 
 
 def main() -> int:
@@ -59,16 +64,16 @@ def say_what_next(terminal: Terminal) -> None:
     show("Now yours", ["gapless explain FILE"], terminal)
     terminal.line()
     terminal.paragraph("To record FILE, put this before the model is built; it is written when memory runs out:", 0)
-    show_code(LINES_AT_FAILURE, terminal)
-    terminal.paragraph("or, to look at a run that does not fail, this around a few steps:", 0)
-    show_code(LINES_BY_HAND, terminal)
+    show_code(RECORDING, terminal)
+    terminal.paragraph("Or, to look at a run that does not fail, this around a few steps:", 0)
+    show_code(SOME_STEPS, terminal)
 
 
 def show_code(lines: tuple[str, ...], terminal: Terminal) -> None:
     """Lines to copy."""
     terminal.line()
     for line in lines:
-        terminal.line(f"    {line}".rstrip())
+        terminal.line(line)
     terminal.line()
 
 

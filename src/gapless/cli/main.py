@@ -111,7 +111,8 @@ def _unknown(asked: str) -> UsageError:
 
 def _report(error: GaplessError, arguments: list[str]) -> int:
     """One message and its hint: to stderr, and as JSON to stdout where JSON is asked for."""
-    lines = [f"gapless: {error.where}: {error.message}" if error.where else f"gapless: {error.message}"]
+    is_said = not error.where or error.where in error.message
+    lines = [f"gapless: {error.message}" if is_said else f"gapless: {error.where}: {error.message}"]
     print("\n".join([*lines, f"  {error.hint}"] if error.hint else lines), file=sys.stderr)
     if _wants_json(arguments):
         fields = {"code": error.code, "message": error.message, "hint": error.hint, "where": error.where}

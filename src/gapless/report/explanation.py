@@ -13,6 +13,7 @@ from gapless.units import format_bytes
 if TYPE_CHECKING:
     from gapless.explain import Explanation
     from gapless.explain.finding import Frame
+    from gapless.explain.log import LogExplanation
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix
 
@@ -37,7 +38,7 @@ def to_text(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) 
     trust_to_text(explanation, terminal)
 
 
-def verdict_to_text(explanation: Explanation, terminal: Terminal) -> None:
+def verdict_to_text(explanation: Explanation | LogExplanation, terminal: Terminal) -> None:
     """The answer in three lines: what happened, why, what to do."""
     verdict = explanation.verdict
     severity = explanation.findings[0].severity if explanation.findings else "info"

@@ -144,5 +144,5 @@ def _legend(options: MapOptions) -> str:
     marks = options.marks
     parts = [f"{marks.used} in use", f"{marks.free} free", f"{marks.pending} waiting for another stream"]
     if options.pins:
-        parts.append(f"{marks.pin} a block that pins its segment")
+        parts.append(f"{marks.pin} pins its segment")
     return "  ".join(parts)

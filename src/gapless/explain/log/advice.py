@@ -13,7 +13,8 @@ RECORDING = (
     "import os, torch",
     'torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks="python")',
     "def _dump(device, alloc, device_alloc, device_free):",
-    "    torch.cuda.memory._dump_snapshot(f\"oom_rank{os.environ.get('RANK', '0')}.pickle\")",
+    "    rank = os.environ.get('RANK', '0')",
+    '    torch.cuda.memory._dump_snapshot(f"oom_rank{rank}.pickle")',
     "torch._C._cuda_attach_out_of_memory_observer(_dump)",
 )
 """Put before the model is built; works from 2.1 on. `gapless explain` reads the file that it writes."""

@@ -88,12 +88,16 @@ class LogExplanation:
             found += ["", f"Line {message.line}: {message.text}"]
         found += [f"{one.code} ({one.severity}): {one.message} {one.why}" for one in self.findings[1:]]
         if len(self.rows) > 1:
-            found += ["", *_table(self.rows)]
+            found += ["", *self.table()]
         if self.recording:
             found += ["", *(f"    {line}" for line in self.recording)]
         if not self.scan.is_complete:
             found += ["", "The log holds more than was read or kept; the first failures are all here."]
         return found
+
+    def table(self) -> list[str]:
+        """Every message as a line of columns; empty when there is but one."""
+        return _table(self.rows) if len(self.rows) > 1 else []
 
 
 def _state(numbers: Numbers | None) -> dict[str, Any] | None:

@@ -1,0 +1,79 @@
+"""The part of `gapless explain` for snapshots: each device explained, fixes replayed, the answer printed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from gapless.cards import find_card
+from gapless.cli.common import open_options
+from gapless.explain import ExplainOptions, explain_all
+from gapless.recording import open_recordings
+from gapless.report.progress import ProgressLine
+from gapless.report.redact import Redactor
+from gapless.report.terminal import Terminal
+
+if TYPE_CHECKING:
+    from gapless.cards import Card
+    from gapless.explain import Explanation
+    from gapless.explain.finding import Finding
+    from gapless.tune import Fix
+
+Answers = list[tuple["Explanation", list["Fix"]]]
+
+
+def explain_snapshot(args: argparse.Namespace) -> list[Finding]:
+    """Prints the answer about each device; the findings of all."""
+    answers = _answers(args)
+    redactor = _redactor(answers) if args.redact else None
+    if args.format == "json":
+        _print_json(answers, redactor)
+    else:
+        _print_text(answers, args.format, redactor)
+    return [finding for one, _ in answers for finding in one.findings]
+
+
+def _answers(args: argparse.Namespace) -> Answers:
+    card = find_card(args.card) if args.card else None
+    with ProgressLine(sys.stderr) as progress:
+        recordings = open_recordings(args.file, open_options(args, progress))
+        options = ExplainOptions(at=args.at, card_bytes=card.capacity_bytes if card else None)
+        explained = explain_all(recordings, options)
+        return [(one, [] if args.no_fixes else _fixes(one, card, progress)) for one in explained]
+
+
+def _fixes(explanation: Explanation, card: Card | None, progress: ProgressLine) -> list[Fix]:
+    """The best changes by replay; none when nothing failed, or nothing can be replayed."""
+    if not explanation.case.moment.is_failure:
+        return []
+    from gapless.tune import TuneOptions, best_fixes  # noqa: PLC0415  (only failures are tuned)
+
+    return best_fixes(explanation.case, TuneOptions(card=card, progress=progress))
+
+
+def _redactor(answers: Answers) -> Redactor:
+    paths = {file for one, _ in answers for file in one.recording.files()}
+    return Redactor([*paths, *(one.recording.path for one, _ in answers)])
+
+
+def _print_json(answers: Answers, redactor: Redactor | None) -> None:
+    devices: list[dict[str, Any]] = []
+    for one, fixes in answers:
+        value = {**one.to_json(), "fixes": [fix.to_json() for fix in fixes]}
+        devices.append(redactor.json(value) if redactor else value)
+    print(json.dumps(devices[0] if len(devices) == 1 else {"schema": "gapless.explain.devices/1", "devices": devices}))
+
+
+def _print_text(answers: Answers, form: str, redactor: Redactor | None) -> None:
+    from gapless.report.explanation import to_text  # noqa: PLC0415  (JSON needs neither)
+    from gapless.report.markdown import to_markdown  # noqa: PLC0415
+
+    terminal = Terminal(sys.stdout, redactor.text if redactor else None)
+    for number, (one, fixes) in enumerate(answers):
+        if number:
+            terminal.line()
+        if len(answers) > 1:
+            terminal.line(f"Device {one.recording.device}")
+        to_markdown(one, fixes, terminal) if form == "markdown" else to_text(one, fixes, terminal)
