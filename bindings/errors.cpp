@@ -2,6 +2,7 @@
 #include "base/error.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include "bindings.h"
 

@@ -39,6 +39,16 @@ def open_snapshot(path: str | PathLike[str], *, gzip_cap: int = GZIP_CAP) -> Sna
         head = content.head(HEAD_BYTES)
         for known in FORMATS:
             if known.matches(head):
-                return known.read(content.whole())
+                return _read(known, content, path)
     seems, instead = guess(head)
     raise FormatError(f"{path} is {seems}, not a memory snapshot", hint=instead)
+
+
+def _read(known: Format, content: Content, path: str | PathLike[str]) -> Snapshot:
+    """The snapshot; a complaint about its bytes says in which file, and where."""
+    try:
+        return known.read(content.whole())
+    except FormatError as error:
+        offset = [f"byte {error.offset:,}"] if error.offset >= 0 else []
+        error.where = ", ".join([str(path), *offset, *([error.path] if error.path else [])])
+        raise
