@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gapless.explain import Explanation
     from gapless.report.terminal import Terminal
     from gapless.tune import TuneResult
-    from gapless.tune.search import Tried
+    from gapless.tune.tried import Tried
 
 _INDENT = 2
 
