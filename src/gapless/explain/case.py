@@ -16,7 +16,7 @@ from gapless.explain.kinds import kinds_of
 from gapless.explain.lives import Lives
 from gapless.explain.moment import Facts, Moment, choose_moment, facts_at
 from gapless.explain.phases import Phases, phases_of
-from gapless.explain.pins import pins_of
+from gapless.explain.pins import pinned_of, pins_of
 from gapless.explain.refusal import Refusal, refusal_at
 from gapless.explain.stack_table import StackTable
 from gapless.explain.steps import Steps, steps_of
@@ -25,7 +25,7 @@ from gapless.recording.recording import FREE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gapless.explain.finding import Growth, Holder, Pin
+    from gapless.explain.finding import Growth, Holder, Pin, Pinned
     from gapless.explain.options import ExplainOptions
     from gapless.recording import Recording, State
 
@@ -116,6 +116,11 @@ class Case:
     def pins(self) -> tuple[Pin, ...]:
         """Segments with free memory that blocks in use keep from being returned, most free memory first."""
         return pins_of(self)
+
+    @cached_property
+    def pinned(self) -> Pinned:
+        """The same in sum."""
+        return pinned_of(self)
 
 
 def open_case(recording: Recording, options: ExplainOptions) -> Case:

@@ -14,7 +14,7 @@ import numpy as np
 from gapless.explain.case import Case, open_case
 from gapless.explain.finding import SEVERITIES, Finding, Growth, Holder, Pin, Verdict
 from gapless.explain.options import ExplainOptions
-from gapless.explain.rules import FALLBACK, all_rules
+from gapless.explain.rules import FALLBACK, rule_files
 from gapless.explain.verdict import deciding, verdict_of
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def explain(recording: Recording, options: ExplainOptions | None = None) -> Expl
         InputError: The recording has no such moment.
     """
     case = open_case(recording, options or ExplainOptions())
-    findings = [finding for rule, find in all_rules() if rule.code != FALLBACK for finding in find(case)]
+    findings = [finding for file in rule_files() if file.rules[0].code != FALLBACK for finding in file.find(case)]
     decisive = deciding(findings)
     if decisive is None:
         decisive = _fallback(case)
@@ -153,5 +153,5 @@ def replay_to_json(recording: Recording) -> dict[str, Any] | None:
 
 
 def _fallback(case: Case) -> Finding:
-    find = next(find for rule, find in all_rules() if rule.code == FALLBACK)
-    return next(iter(find(case)))
+    (fallback,) = (file for file in rule_files() if file.rules[0].code == FALLBACK)
+    return next(iter(fallback.find(case)))

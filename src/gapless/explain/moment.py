@@ -70,6 +70,8 @@ def choose_moment(recording: Recording, options: ExplainOptions) -> Moment:
     Raises:
         InputError: The recording has no such moment.
     """
+    if options.at is None and options.outside_failure is not None:
+        return Moment("end", recording.event_count, False)
     if options.at is None:
         found = recording.oom_events
         return Moment("oom", int(found[-1]), True) if len(found) else _peak(recording)

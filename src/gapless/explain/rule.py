@@ -44,3 +44,11 @@ class Rule:
         return Finding(
             code=self.code, name=self.name, message=message, measurements=measurements, places=places, **fields
         )
+
+
+@dataclass(frozen=True)
+class RuleFile:
+    """What a file of `rules/` gives."""
+
+    rules: tuple[Rule, ...]
+    find: Find

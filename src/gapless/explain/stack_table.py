@@ -59,8 +59,18 @@ class StackTable:
         """Numbers of the places of stacks."""
         return self.place_numbers[self.rows(stacks)]
 
+    @cached_property
+    def _row(self) -> NDArray[np.int64]:
+        """For each stack its row; an empty stack says as little as none, so both have the last row."""
+        return np.array([number if self.stack(number) else self.count for number in range(self.count)], dtype=np.int64)
+
     def rows(self, stacks: NDArray[np.uint32]) -> NDArray[np.int64]:
         """Stacks as indices into arrays with one entry a stack and a last one for none recorded."""
-        found = stacks.astype(np.int64)
-        found[stacks == _core.NO_STACK] = self.count
+        found = np.full(len(stacks), self.count, dtype=np.int64)
+        known = stacks != _core.NO_STACK
+        found[known] = self._row[stacks[known]]
         return found
+
+    def has_frames(self, stacks: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Per stack: whether a frame was recorded."""
+        return np.less(self.rows(stacks), self.count)

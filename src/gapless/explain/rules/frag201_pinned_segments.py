@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain.case import Case
-    from gapless.explain.finding import Finding, Frame, Stack
+    from gapless.explain.finding import Finding
     from gapless.explain.fragments import Fragments
 
 RULE = Rule(
@@ -60,42 +59,34 @@ def find(case: Case) -> Iterator[Finding]:
             "largest_free_block_bytes": own.largest_bytes,
             "free_blocks": own.count,
             "in_use_share": round(refusal.in_use_share, 4),
-            "pinned_segments": len(case.pins),
+            "pinned_segments": case.pinned.segments,
+            "pinned_free_bytes": case.pinned.free_bytes,
+            "pinning_blocks": case.pinned.blocks,
         },
-        places=_places(case, fragments),
+        places=request_places(case, refusal) + case.pinned.places,
     )
 
 
 def _why(case: Case, fragments: Fragments) -> str:
-    if not case.pins:
+    pinned = case.pinned
+    if not pinned.segments:
         pages = " in whole pages" if case.recording.settings.expandable_segments else ""
         return f"The free memory lies in {plural(fragments.own.count, 'piece')}, none of which can be returned{pages}."
-    blocks = [block for pin in case.pins for block in pin.blocks]
-    least, most = min(block.bytes for block in blocks), max(block.bytes for block in blocks)
-    size = format_bytes(least) if least == most else f"{format_bytes(least)} to {format_bytes(most)}"
-    at = Counter[tuple[str, int, str] | None](block.at for block in blocks)
-    places = [short_place(frame) for frame, _ in at.most_common(3) if frame]
-    where = f", allocated at {' and '.join(places)}" if places else ""
-    held = sum(pin.free_bytes for pin in case.pins)
+    least, most = format_bytes(pinned.block_bytes_least), format_bytes(pinned.block_bytes_most)
+    where = f", allocated at {' and '.join(map(short_place, pinned.at))}" if pinned.at else ""
     return (
-        f"{plural(len(case.pins), 'segment')} with {format_bytes(held)} free cannot be returned:"
-        f" {plural(len(blocks), 'block')} in use ({size}) {'lies' if len(blocks) == 1 else 'lie'} in them{where}."
+        f"{plural(pinned.segments, 'segment')} with {format_bytes(pinned.free_bytes)} free cannot be returned:"
+        f" {plural(pinned.blocks, 'block')} of {least if least == most else f'{least} to {most}'}"
+        f" {'lies' if pinned.blocks == 1 else 'lie'} in them{where}."
     )
 
 
 def _what_to_do(case: Case) -> str:
-    settings = case.recording.settings
-    if settings.expandable_segments:
+    if case.recording.settings.expandable_segments:
         return (
             "Expandable segments are on already. Allocate what lives long before what comes and goes, or lower the"
             " peak; gapless tune replays what other settings do."
         )
-    pins: Counter[Frame | None] = Counter(block.at for pin in case.pins for block in pin.blocks)
-    first = next((short_place(frame) for frame, _ in pins.most_common() if frame), "")
-    early = f", or allocate what {first} keeps before the large tensors" if first else ""
+    first = case.pinned.at[:1]
+    early = f", or allocate what {short_place(first[0])} keeps before the large tensors" if first else ""
     return f"Try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (gapless tune proves it by replay){early}."
-
-
-def _places(case: Case, fragments: Fragments) -> tuple[Stack, ...]:
-    pinned = Counter[tuple[tuple[str, int, str], ...]](block.place for pin in case.pins for block in pin.blocks)
-    return request_places(case, fragments.refusal) + tuple(stack for stack, _ in pinned.most_common(3) if stack)

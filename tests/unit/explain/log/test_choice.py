@@ -177,7 +177,7 @@ def test_every_number_of_a_message_is_a_measurement() -> None:
 
 
 def test_names_are_those_of_the_rules() -> None:
-    names = {rule.code: rule.name for rule, _ in all_rules()}
+    names = {rule.code: rule.name for rule in all_rules()}
 
     assert {code: name for code, name in NAMES.items() if code in names} == {
         code: names[code] for code in NAMES if code in names

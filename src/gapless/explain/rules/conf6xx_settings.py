@@ -1,0 +1,54 @@
+"""CONF6xx: what `gapless conf` finds in the settings of a recording.
+
+The text was read by a PyTorch that ran, so what would have stopped it is a warning here. Advice for other programs and
+other releases is left to `gapless conf`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gapless.conf.check import RULES as CONF_RULES
+from gapless.conf.check import check
+from gapless.explain.rule import Rule
+from gapless.units import KIB
+
+if TYPE_CHECKING:
+    from gapless.explain.case import Case
+    from gapless.explain.finding import Finding
+
+_MEASURED = "The settings text that the recording exports is read as the recorded release reads it."
+RULES = tuple(
+    Rule(
+        code=rule.code,
+        name=rule.name,
+        severity=rule.severity.value,
+        finds=rule.finds,
+        why=rule.why,
+        measured=_MEASURED,
+        do=rule.do,
+        links=rule.sources,
+    )
+    for rule in CONF_RULES
+)
+_BY_CODE = {rule.code: rule for rule in RULES}
+_SPOKEN_OF = {"CONF608"}
+"""Worth knowing, and about this recording."""
+_LONGEST_TEXT = 16 * KIB
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Warnings about the recorded settings, and what in them does nothing."""
+    text = case.recording.settings_text
+    if not text or len(text) > _LONGEST_TEXT:
+        return
+    for found in check(text, case.recording.release):
+        if found.severity.value == "info" and found.code not in _SPOKEN_OF:
+            continue
+        yield _BY_CODE[found.code].finding(
+            f"{found.message[:1].upper()}{found.message[1:]}.",
+            severity="info" if found.severity.value == "info" else "warning",
+            what_to_do=f"{found.hint[:1].upper()}{found.hint[1:]}." if found.hint else "",
+            measurements=found.measurements,
+        )

@@ -1,0 +1,87 @@
+"""OUT501 outside-pytorch: another process, the context or a library holds what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gapless.explain.request import request_of
+from gapless.explain.rule import Rule
+from gapless.explain.words import request_places, the_request
+from gapless.units import GIB, MIB, format_bytes
+
+if TYPE_CHECKING:
+    from gapless.explain.case import Case
+    from gapless.explain.finding import Finding
+    from gapless.explain.refusal import Refusal
+
+RULE = Rule(
+    code="OUT501",
+    name="outside-pytorch",
+    severity="error",
+    finds="PyTorch could have less of the card than the card has: another process, the CUDA context, NCCL or another"
+    " library holds the rest, and with it the request would have been served.",
+    why="PyTorch's own numbers look harmless then, and no setting of its allocator brings the memory back.",
+    measured="At the failing request: what was reserved plus what the card had free is all that PyTorch could have."
+    " That is held against the card (--card), or against the most that PyTorch itself had or could have had earlier in"
+    " the same recording. Without either nothing is said: a recording alone does not tell how large the card is.",
+    do="Look who is on the card (nvidia-smi), end what is left over from earlier runs, give each process a card of its"
+    " own, and count in about half a GiB for each process's context and some more for NCCL.",
+)
+_LEAST_BYTES = 256 * MIB
+_LEAST_SHARE = 0.05
+_CONTEXT_BYTES = GIB // 2
+"""About what the context of a process takes of the card's total."""
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """An error when the request would have been served with all of the card; else a warning."""
+    refusal = case.refusal
+    if refusal is None or refusal.by_limit:
+        return
+    known, source = _card(case, refusal)
+    outside = known - refusal.limit_bytes_least
+    if outside < max(_LEAST_BYTES, _LEAST_SHARE * known):
+        return
+    decides = refusal.is_full and refusal.would_fit(refusal.active_bytes, known)
+    yield RULE.finding(
+        f"{the_request(case, refusal)} failed because {format_bytes(outside)} of the card are held outside PyTorch.",
+        severity="error" if decides else "warning",
+        why=f"PyTorch could have {format_bytes(refusal.limit_bytes_least)} in all (reserved and free on the card),"
+        f" {source} {format_bytes(known)}; {format_bytes(refusal.active_bytes)} were in use.",
+        what_to_do="Look with nvidia-smi for other processes on the card and end them, or plan with less memory."
+        " No allocator setting brings it back.",
+        bytes=outside,
+        confidence="certain" if source == _EARLIER else "likely",
+        measurements={
+            "outside_bytes": outside,
+            "card_bytes": known,
+            "limit_bytes": refusal.limit_bytes_least,
+            "device_free_bytes": refusal.request.device_free_bytes,
+            "reserved_bytes": refusal.reserved_bytes,
+            "active_bytes": refusal.active_bytes,
+            "rounded_bytes": refusal.request.rounded_bytes,
+        },
+        places=request_places(case, refusal),
+    )
+
+
+_EARLIER = "although earlier in this recording it could have"
+
+
+def _card(case: Case, refusal: Refusal) -> tuple[int, str]:
+    """The most that PyTorch can be known to could have had, and how that is known."""
+    options = case.options
+    if options.card_bytes is not None:
+        return options.card_bytes, "of a card of"
+    if options.card_total_bytes is not None:
+        return options.card_total_bytes - _CONTEXT_BYTES, "of a card with room for"
+    reserved = case.recording.curves["reserved"][: refusal.request.event + 1]
+    best = int(reserved.max())
+    for event in case.recording.oom_events[case.recording.oom_events < refusal.request.event]:
+        earlier = request_of(case.recording, int(event))
+        if earlier and not earlier.refused_by_limit:
+            best = max(best, int(np.int64(reserved[event]) + earlier.device_free_bytes))
+    return best, _EARLIER
