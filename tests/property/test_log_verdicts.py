@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,6 +62,23 @@ def check(truth: Truth, release: str) -> None:
         assert truth.free >= truth.request
     if code == "OUT501":
         assert outside >= truth.request - room - unallocated
+
+
+MESSAGE = Truth(this_process=23 * GIB, processes=((7, GIB),), allowed=20 * GIB, private_free=GIB).text("2.6").encode()
+EDITS = st.lists(st.tuples(st.integers(0, len(MESSAGE)), st.integers(0, 40), st.binary(max_size=12)), max_size=6)
+
+
+@settings(max_examples=200)
+@given(EDITS)
+def test_damaged_messages_are_answered_all_the_same(edits: list[tuple[int, int, bytes]]) -> None:
+    text = MESSAGE
+    for at, removed, added in edits:
+        text = text[:at] + added + text[at + removed :]
+
+    found = explain_log(scan_log(io.BytesIO(text)))
+
+    assert found.lines()[0].startswith(found.verdict.code)
+    json.dumps(found.to_json())
 
 
 @settings(max_examples=200)

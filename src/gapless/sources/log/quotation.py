@@ -7,10 +7,10 @@ import re
 from gapless.sources.log.text import COLOUR_OR_NUL
 
 _EXCEPTION_NAME = re.compile(r"[A-Za-z_][\w.]{0,80}(?:Error|Exception)\W{0,4}$")
-_COMMENT = re.compile(r"^[\s|+-]{0,40}(?:#|//|/\*|\*\s|--\s|<!--|;)")
+_COMMENT = re.compile(r"^[\s|+-]{0,40}(?:#|//|/\*|--\s|<!--|;)")
 _STATEMENT = re.compile(
     r"^[\s|>+E-]{0,40}(?:raise|if|elif|assert|return|print|with|except|case|throw|grep|echo|logger?\.\w{1,10}|"
-    r"TORCH_CHECK\w{0,20}|[A-Za-z_][\w.]{0,60}\s{1,4}(?:=|==|in)|[rbuf]{0,2}[\"'])(?:\b|\s|\(|\\?[\"'])"
+    r"TORCH_CHECK\w{0,20}|[A-Za-z_][\w.]{0,60}\s{1,4}(?:=|==|in))\b"
 )
 _ADVICE = re.compile(
     r"(?i)(?:\bif you (?:see|get|encounter|hit|receive)|\bsuch as|\be\.g\.|\bfor example"
@@ -18,7 +18,7 @@ _ADVICE = re.compile(
 )
 _QUOTE = re.compile(r"[\"'`\u201c\u2018]\s{0,2}$")
 _DATA = re.compile(
-    r"(?:[\"']\s{0,3}:\s{0,3}|[\w\])]=|(?:Error|Exception)\(|\bwhat\(\):\s{0,3}|[\[{(,]\s{0,3})[rbuf]{0,2}\\{0,4}[\"']\s{0,2}$"
+    r"(?:[\"'\w]\s{0,3}:\s{0,3}|[\w\])]=|(?:Error|Exception)\(|(?:(?<!\w)\(|[\[{,])\s{0,3})[rbuf]{0,2}\\{0,4}[\"']\s{0,2}$"
 )
 _FILE_LINE = re.compile(r"File \\{0,4}\"[^\"\n]{1,300}\", line \d{1,9}, in [^\n]{1,160}\n[^\n]{0,120}$")
 
@@ -26,14 +26,19 @@ _FILE_LINE = re.compile(r"File \\{0,4}\"[^\"\n]{1,300}\", line \d{1,9}, in [^\n]
 def is_quotation(before: str) -> bool:
     """Whether the text before a message on its line, and the line above, make it a quotation.
 
+    Quotation marks alone do not: data (JSON, a representation of an exception) has them too. A statement of a program
+    with quotation marks does, and so do comments, advice, and the source line that a traceback shows.
+
     Args:
         before: The end of the log up to the message; the last 600 characters are looked at.
     """
     before = COLOUR_OR_NUL.sub("", before[-600:])
     line = before.rpartition("\n")[2].rpartition("\r")[2]
-    if _COMMENT.match(line) or _STATEMENT.match(line) or _ADVICE.search(line) or _FILE_LINE.search(before):
+    if _COMMENT.match(line) or _ADVICE.search(line) or _FILE_LINE.search(before):
         return True
-    stripped = _EXCEPTION_NAME.sub("", line)
-    if not _QUOTE.search(line) and not _QUOTE.search(stripped):
+    without_name = _EXCEPTION_NAME.sub("", line)
+    if not _QUOTE.search(line) and not _QUOTE.search(without_name):
         return False
-    return not (_DATA.search(line) or _DATA.search(stripped))
+    if _STATEMENT.match(line):
+        return True
+    return not (_DATA.search(line) or _DATA.search(without_name))

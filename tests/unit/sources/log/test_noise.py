@@ -48,6 +48,8 @@ EXPECTED = plain(scan(TEXT).messages[0])
         ("2024-05-01T12:00:01.123456Z worker-0 | [rank0]: torch.OutOfMemoryError: ", 0),
         ("\x1b[31m[rank7]:\x1b[0m \x1b[1;35mtorch.OutOfMemoryError\x1b[0m: ", 7),
         ("E   torch.OutOfMemoryError: ", None),
+        ("local rank 3 failed: ", None),
+        ("local rank 3, global rank 11: ", 11),
         ("step 71:  12%|#2        | 12/100 [00:01<00:08, 9.1it/s]\rtorch.OutOfMemoryError: ", None),
         ("terminate called after throwing an instance of 'c10::OutOfMemoryError'\n  what():  ", None),
         ("", None),

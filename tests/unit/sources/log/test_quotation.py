@@ -13,7 +13,8 @@ TEXT = Truth().text("1.13")
 QUOTED = (
     f"# RuntimeError: {TEXT}",
     f"    // {TEXT}",
-    f" * {TEXT}",
+    f" -- {TEXT}",
+    f'log.error("{TEXT}")',
     f'+    raise RuntimeError("{TEXT}")',
     f'    classic = "RuntimeError: {TEXT}"',
     f'    classic = (\n        "RuntimeError: {TEXT}"\n    )',
@@ -36,6 +37,13 @@ REPORTED = (
     f"> RuntimeError: {TEXT}",
     f"ray.exceptions.RayTaskError(OutOfMemoryError): {TEXT}",
     f"failed with error: {TEXT}",
+    f"with error: {TEXT}",
+    f"error = {TEXT}",
+    f'    "message": "RuntimeError: {TEXT}",',
+    f'message: "{TEXT}"',
+    f"('{TEXT}',)",
+    f"* {TEXT}",
+    f"- **Exception Message:** {TEXT}",
 )
 NOT_A_MESSAGE = (
     'f"CUDA out of memory. Tried to allocate {size} (GPU {device}; {total} total capacity"',
