@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -72,6 +73,37 @@ Snapshot read(nb::handle source) {
   const Buffer buffer(source);
   nb::gil_scoped_release unlocked;
   return read_snapshot(buffer.bytes());
+}
+
+// Pulls the bytes out of a Python object that has readinto(), like a file.
+class PythonSource : public Source {
+ public:
+  explicit PythonSource(nb::handle stream) : readinto_(stream.attr("readinto")) {}
+
+  std::size_t read(std::span<std::uint8_t> into) override {
+    nb::gil_scoped_acquire locked;
+    const nb::object view = nb::steal(PyMemoryView_FromMemory(reinterpret_cast<char*>(into.data()),
+                                                              static_cast<Py_ssize_t>(into.size()), PyBUF_WRITE));
+    const Release release{view};
+    const auto count = nb::cast<std::size_t>(readinto_(view));
+    if (count > into.size()) throw nb::value_error("readinto() says that it read more than there was room for");
+    return count;
+  }
+
+ private:
+  // Whoever kept the view finds it closed.
+  struct Release {
+    nb::handle view;
+    ~Release() { Py_XDECREF(PyObject_CallMethod(view.ptr(), "release", nullptr)); }
+  };
+
+  nb::object readinto_;
+};
+
+Snapshot read_stream(nb::handle stream, std::optional<std::uint64_t> size) {
+  PythonSource source(stream);
+  nb::gil_scoped_release unlocked;
+  return read_snapshot(source, size.value_or(Input::kUnknown));
 }
 
 void bind_events(nb::module_& m) {
@@ -160,6 +192,8 @@ void bind_snapshot(nb::module_& m) {
   m.def("read_snapshot", &read, "buffer"_a,
         nb::sig("def read_snapshot(buffer: bytes | bytearray | memoryview) -> Snapshot"),
         "The snapshot in the bytes of a pickle. Raises FormatError.");
+  m.def("read_snapshot_stream", &read_stream, "stream"_a, "size"_a.none(),
+        "The snapshot in what stream.readinto() yields: size bytes, None when unknown. Raises FormatError.");
 }
 
 }  // namespace gapless

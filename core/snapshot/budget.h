@@ -20,7 +20,11 @@ struct OverBudget : std::exception {
 
 class Budget {
  public:
-  explicit Budget(Bytes limit) : limit_(limit) {}
+  // For an input of `bytes`: what a recording with the shortest of events takes, and some room for small ones.
+  explicit Budget(Bytes bytes) : limit_(48_MiB) { allow_for(bytes); }
+
+  // `bytes` more of input have come to light.
+  void allow_for(Bytes bytes) { limit_ += 3 * bytes; }
 
   void take(Bytes n) {
     if (n > limit_ - used_) throw OverBudget{};
@@ -34,6 +38,19 @@ class Budget {
   Bytes used_ = 0;  // <= limit_
 };
 
+// Memory that is needed for a moment.
+class Loan {
+ public:
+  Loan(Budget& budget, Bytes n) : budget_(budget), n_(n) { budget_.take(n); }
+  ~Loan() { budget_.give_back(n_); }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+
+ private:
+  Budget& budget_;
+  Bytes n_;
+};
+
 // Room for `count` items, paid for; old and new storage count both while one is copied to the other.
 template <class T>
 void reserve(std::vector<T>& items, std::size_t count, Budget& budget) {
@@ -45,14 +62,14 @@ void reserve(std::vector<T>& items, std::size_t count, Budget& budget) {
 }
 
 template <class T>
-void make_room(std::vector<T>& items, std::size_t more, Budget& budget) {
+[[gnu::noinline]] void make_room(std::vector<T>& items, std::size_t more, Budget& budget) {
   const std::size_t needed = items.size() + more;
   if (needed > items.capacity())
     reserve(items, std::max({needed, items.capacity() + items.capacity() / 2, std::size_t{16}}), budget);
 }
 
 template <class T>
-void push(std::vector<T>& items, T item, Budget& budget) {
+[[gnu::always_inline]] inline void push(std::vector<T>& items, T item, Budget& budget) {
   if (items.size() == items.capacity()) [[unlikely]]
     make_room(items, 1, budget);
   items.push_back(std::move(item));

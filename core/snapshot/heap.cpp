@@ -87,15 +87,6 @@ Value Heap::of_float(double number) {
 
 double Heap::number(Value value) const { return std::bit_cast<double>(wide_[value.index()]); }
 
-bool Heap::to_unsigned(Value value, std::uint64_t& out) const {
-  if (value.is(Kind::kInt) && value.integer() >= 0) {
-    out = static_cast<std::uint64_t>(value.integer());
-    return true;
-  }
-  if (value.is(Kind::kWide)) out = wide_[value.index()];
-  return value.is(Kind::kWide);
-}
-
 bool Heap::to_signed(Value value, std::int64_t& out) const {
   if (value.is(Kind::kInt)) {
     out = value.integer();

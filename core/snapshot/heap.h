@@ -30,6 +30,11 @@ class Heap {
     push(objects_, is, budget_);
     return {Kind::kObject, objects_.size() - 1};
   }
+  // Room for objects that are each in one list.
+  void reserve_objects(std::size_t count) {
+    reserve(objects_, count, budget_);
+    reserve(slots_, count, budget_);
+  }
   // What a value is: an object's present meaning, anything else itself.
   Value resolve(Value value) const { return value.is(Kind::kObject) ? objects_[value.index()] : value; }
   void redefine(Value object, Value is) { objects_[object.index()] = is; }
@@ -52,7 +57,10 @@ class Heap {
   std::uint64_t wide_bits(Value value) const { return wide_[value.index()]; }  // REQUIRES: kWide or kWideMinus
 
   // False unless the value is an integer (a bool is none) in range.
-  bool to_unsigned(Value value, std::uint64_t& out) const;
+  bool to_unsigned(Value value, std::uint64_t& out) const {
+    out = value.is(Kind::kWide) ? wide_[value.index()] : value.payload();
+    return (value.is(Kind::kInt) && value.integer() >= 0) || value.is(Kind::kWide);
+  }
   bool to_signed(Value value, std::int64_t& out) const;
 
  private:

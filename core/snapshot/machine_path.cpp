@@ -79,11 +79,12 @@ class PathReader {
 
 std::string Machine::path() const {
   PathReader reader(heap_, texts_);
-  std::span<const Value> values(stack_);
-  for (std::size_t level = 0; level <= marks_.size() && !reader.is_long_enough(); ++level) {
-    const bool has_next = level < marks_.size();
-    const std::size_t first = level == 0 ? 0 : marks_[level - 1];
-    const std::size_t last = has_next ? marks_[level] - (marks_[level] > first ? 1 : 0) : values.size();
+  const std::span<const Value> values = stack_.values();
+  const std::span<const std::uint64_t> marks = stack_.marks();
+  for (std::size_t level = 0; level <= marks.size() && !reader.is_long_enough(); ++level) {
+    const bool has_next = level < marks.size();
+    const std::size_t first = level == 0 ? 0 : marks[level - 1];
+    const std::size_t last = has_next ? marks[level] - (marks[level] > first ? 1 : 0) : values.size();
     const std::span<const Value> items = values.subspan(first, last - first);
     if (level > 0 && first > 0) reader.read_marked(values[first - 1], items, has_next);
     if (level == 0 && !items.empty()) reader.read_single(items[0], items.subspan(1));

@@ -13,33 +13,33 @@ constexpr std::size_t kEventBytesUsual = 80;
 
 class Reader {
  public:
-  explicit Reader(std::span<const std::uint8_t> bytes)
-      : bytes_(bytes), budget_(reading_memory_max(bytes.size())), machine_(bytes, heap_, texts_, rows_, budget_) {}
+  Reader(Input& input, Budget& budget) : budget_(budget), machine_(input, heap_, texts_, rows_, budget) {}
 
-  Snapshot read() {
+  Snapshot read(std::uint64_t size) {
     try {
-      rows_.reserve_events(bytes_.size() / kEventBytesUsual);
+      if (size != Input::kUnknown) machine_.reserve_events(size / kEventBytesUsual);
       const Value root = machine_.run();
       machine_.finish();
       return assemble(root, heap_, texts_, rows_, budget_, machine_.offset());
+    } catch (const Fault& fault) {
+      fail(fault.message, fault.hint);
     } catch (const OverBudget&) {
-      fail("asks for more than " + std::to_string(budget_.limit() >> 20) + " MiB of memory, which no recording of " +
-           std::to_string(bytes_.size()) + " bytes needs");
+      fail("the file asks for more than " + std::to_string(budget_.limit() >> 20) +
+           " MiB of memory, which no recording of its size needs");
     } catch (const Collisions&) {
-      fail("holds texts or frames made to slow its reader down");
+      fail("the file holds texts or frames made to slow its reader down");
     } catch (const std::bad_alloc&) {
-      throw FormatError("the memory of this machine does not suffice to read the file", machine_.offset(), {},
-                        "free memory, or use a machine with more");
+      fail("the memory of this machine does not suffice to read the file", "free memory, or use a machine with more");
     }
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw FormatError("the file " + what, machine_.offset(), machine_.path(), "PyTorch writes no such recording");
+  [[noreturn]] void fail(const std::string& message,
+                         const std::string& hint = "PyTorch writes no such recording") const {
+    throw FormatError(message, machine_.offset(), machine_.path(), hint);
   }
 
-  std::span<const std::uint8_t> bytes_;
-  Budget budget_;
+  Budget& budget_;
   Heap heap_{budget_};
   Texts texts_{budget_};
   Rows rows_{heap_, budget_};
@@ -49,8 +49,15 @@ class Reader {
 }  // namespace
 
 Snapshot read_snapshot(std::span<const std::uint8_t> bytes) {
-  if (bytes.empty()) throw FormatError("the file is empty", 0, {}, "record it again");
-  return Reader(bytes).read();
+  Budget budget(bytes.size());
+  Input input(bytes);
+  return Reader(input, budget).read(bytes.size());
+}
+
+Snapshot read_snapshot(Source& source, std::uint64_t size) {
+  Budget budget(size == Input::kUnknown ? 0 : size);
+  Input input(source, size, budget);
+  return Reader(input, budget).read(size);
 }
 
 }  // namespace gapless

@@ -21,7 +21,7 @@ bool has_all(std::uint64_t needed, std::uint64_t seen, Problem& problem) {
 template <class Read>
 bool read_pairs(std::span<const Value> pairs, Problem& problem, Read read) {
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    if (!pairs[i].is(Kind::kText) || pairs[i].index() >= kKeyCount) continue;
+    if (!pairs[i].is_text_below(kKeyCount)) continue;
     if (read(pairs[i].index(), pairs[i + 1])) continue;
     problem = {pairs[i].index(), pairs[i + 1], false};
     return false;
@@ -38,7 +38,7 @@ std::optional<Value> Rows::make_row(std::span<const Value> pairs, Problem& probl
   std::uint64_t seen = 0;
   bool has_others = false;
   for (std::size_t i = 0; i < pairs.size(); i += 2) {
-    const bool is_known = pairs[i].is(Kind::kText) && pairs[i].index() < kKeyCount;
+    const bool is_known = pairs[i].is_text_below(kKeyCount);
     if (is_known) seen |= key_bit(pairs[i].index());
     has_others |= !is_known;
   }
@@ -101,7 +101,7 @@ void Rows::push_event(const EventRow& row) {
   events.user_metadata.push_back(row.user_metadata);
 }
 
-bool Rows::read_event_field(std::uint32_t key, Value value, EventRow& row) {
+[[gnu::always_inline]] inline bool Rows::read_event_field(std::uint32_t key, Value value, EventRow& row) {
   switch (key) {
     case word::action:
       if (!value.is(Kind::kText) || value.index() < word::alloc || value.index() > word::annotate) return false;

@@ -64,10 +64,8 @@ Texts::Texts(Budget& budget) : budget_(budget), table_(budget) {
 
 std::uint32_t Texts::intern(std::string_view bytes) {
   if (valid_utf8_prefix(bytes) != bytes.size()) {
-    budget_.take(3 * bytes.size());
-    const std::uint32_t id = intern(repair_utf8(bytes));
-    budget_.give_back(3 * bytes.size());
-    return id;
+    const Loan loan(budget_, 3 * bytes.size());
+    return intern(repair_utf8(bytes));
   }
   return table_.find_or_add(
       hash_text(bytes), [&](std::uint32_t id) { return strings_[id] == bytes; },

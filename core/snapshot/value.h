@@ -43,6 +43,9 @@ class Value {
   constexpr std::uint32_t index() const { return static_cast<std::uint32_t>(word_); }
   constexpr std::int64_t integer() const { return static_cast<std::int64_t>(word_ << 8) >> 8; }
 
+  // Whether it is a text with an index below n.
+  constexpr bool is_text_below(std::uint32_t n) const { return word_ - Value(Kind::kText, 0).word_ < n; }
+
   static constexpr bool fits_int(std::int64_t n) {
     return n >= -(std::int64_t{1} << 55) && n < (std::int64_t{1} << 55);
   }

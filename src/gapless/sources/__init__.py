@@ -1,7 +1,7 @@
 """Readers of recordings: one file for each format; nothing of a format leaks out.
 
-A format is a module with ``NAME``, ``matches(head)`` and ``read(data)``. To add one, add its file and its line in
-``FORMATS``.
+A format is a module with ``NAME``, ``matches(head)`` and ``read(content)``, as `gapless.sources.format` says. To add
+one, add its file and its place in ``FORMATS``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gapless.errors import FormatError
 from gapless.sources import memory_viz_html, torch_snapshot
-from gapless.sources.content import GZIP_CAP, HEAD_BYTES, Content
+from gapless.sources.content import GZIP_CAP, Content
 from gapless.sources.guess import guess
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "open_snapshot"]
 
+_HEAD_BYTES = 4096  # what is looked at to tell what a file is
+
 FORMATS: tuple[Format, ...] = (torch_snapshot, memory_viz_html)
 
 
@@ -29,14 +31,14 @@ def open_snapshot(path: str | PathLike[str], *, gzip_cap: int = GZIP_CAP) -> Sna
 
     Args:
         path: A regular file.
-        gzip_cap: Most bytes that are read into memory, after decompression.
+        gzip_cap: Most bytes that the file may yield, unpacked.
 
     Raises:
         InputError: The file cannot be read.
         FormatError: It holds no snapshot, or one that is cut, corrupt or hostile.
     """
     with Content(path, cap=gzip_cap) as content:
-        head = content.head(HEAD_BYTES)
+        head = content.head(_HEAD_BYTES)
         for known in FORMATS:
             if known.matches(head):
                 return _read(known, content, path)
@@ -47,7 +49,7 @@ def open_snapshot(path: str | PathLike[str], *, gzip_cap: int = GZIP_CAP) -> Sna
 def _read(known: Format, content: Content, path: str | PathLike[str]) -> Snapshot:
     """The snapshot; a complaint about its bytes says in which file, and where."""
     try:
-        return known.read(content.whole())
+        return known.read(content)
     except FormatError as error:
         offset = [f"byte {error.offset:,}"] if error.offset >= 0 else []
         error.where = ", ".join([str(path), *offset, *([error.path] if error.path else [])])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
-import zlib
-from typing import BinaryIO
+from typing import TYPE_CHECKING
 
 from gapless.errors import FormatError, InputError
+from gapless.sources.gunzip import MAGIC, Gunzip, unpacked_head
 from gapless.units import GIB, format_bytes
 
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
 GZIP_CAP = 8 * GIB
-HEAD_BYTES = 4096
-_CHUNK_BYTES = 1 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
-_GZIP_WBITS = 31  # zlib's word for: a gzip header and checksum around the data
 _OTHER_KINDS = (
     (stat.S_ISDIR, "a directory", "give one file of it"),
     (stat.S_ISFIFO, "a pipe", "write what it yields to a file, and give that"),
@@ -25,11 +24,14 @@ _OTHER_KINDS = (
 
 
 class Content:
-    """A regular file, open for reading.
+    """A regular file, open to be read once from front to back, unpacked.
 
     Args:
         path: The file.
-        cap: Most bytes that `whole` yields, after decompression.
+        cap: Most bytes that it may yield.
+
+    Attributes:
+        size: Bytes that it will yield; ``None`` where only unpacking can tell.
 
     Raises:
         InputError: The file cannot be opened, or is no regular file.
@@ -37,8 +39,11 @@ class Content:
 
     def __init__(self, path: str | os.PathLike[str], *, cap: int = GZIP_CAP) -> None:
         self._path = os.fspath(path)
-        self._cap = cap
+        self._cap = self._left = cap
         self._file = open_regular(self._path)
+        self._is_gzip = self._peek(len(MAGIC)) == MAGIC
+        self._source = Gunzip(self._file) if self._is_gzip else self._file
+        self.size = None if self._is_gzip else os.fstat(self._file.fileno()).st_size
 
     def __enter__(self) -> Content:
         return self
@@ -47,65 +52,45 @@ class Content:
         self._file.close()
 
     def head(self, count: int) -> bytes:
-        """The first bytes, decompressed; fewer than ``count`` where the file has fewer or its gzip is damaged."""
-        self._file.seek(0)
-        raw = self._read(count)
-        if not raw.startswith(_GZIP_MAGIC):
-            return raw
-        try:
-            return zlib.decompressobj(_GZIP_WBITS).decompress(raw, count)
-        except zlib.error:
-            return b""
+        """The first bytes, at any time; fewer than ``count`` where there are fewer."""
+        head = self._peek(count)
+        return unpacked_head(head, count) if self._is_gzip else head
 
-    def whole(self) -> bytes | bytearray:
-        """All bytes, decompressed.
+    def readinto(self, buffer: memoryview) -> int:
+        """Fills the front of a buffer with what comes next; the number of bytes, 0 at the end.
 
         Raises:
-            FormatError: There are more than the cap, or the gzip is damaged.
+            InputError: The file cannot be read.
+            FormatError: There are more bytes than the cap, or the gzip is damaged.
         """
-        self._file.seek(0)
-        size = os.fstat(self._file.fileno()).st_size
-        is_gzip = self._read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
-        self._file.seek(0)
-        if is_gzip:
-            return self._gunzip()
-        if size > self._cap:
-            raise self._too_large(f"holds {format_bytes(size)}")
-        return self._read(size)
-
-    def _read(self, count: int) -> bytes:
+        if self.size is not None and self.size > self._cap:
+            raise self._too_large(f"holds {format_bytes(self.size)}")
         try:
-            return self._file.read(count)
+            piece = self._source.read(len(buffer))
+        except OSError as error:
+            raise InputError(f"{self._path} cannot be read: {error.strerror}", where=self._path) from error
+        self._left -= len(piece)
+        if self._left < 0:
+            raise self._too_large("yields more than that when it is unpacked")
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def whole(self) -> bytearray:
+        """All bytes that were not read yet. Raises as `readinto` does."""
+        whole, piece = bytearray(), memoryview(bytearray(1 << 20))
+        while count := self.readinto(piece):
+            whole += piece[:count]
+        return whole
+
+    def _peek(self, count: int) -> bytes:
+        try:
+            return os.pread(self._file.fileno(), count, 0)
         except OSError as error:
             raise InputError(f"{self._path} cannot be read: {error.strerror}", where=self._path) from error
 
-    def _gunzip(self) -> bytearray:
-        whole = bytearray()
-        stream = zlib.decompressobj(_GZIP_WBITS)
-        packed = self._read(_CHUNK_BYTES)
-        while packed:
-            try:
-                whole += stream.decompress(packed, _CHUNK_BYTES)
-            except zlib.error as error:
-                hint = "copy or record it again"
-                raise FormatError(f"{self._path}: the gzip is damaged: {error}", hint=hint) from error
-            if len(whole) > self._cap:
-                raise self._too_large("yields more than that when it is decompressed")
-            packed = stream.unconsumed_tail
-            if stream.eof:  # another member may follow; zeros are padding
-                packed = stream.unused_data.lstrip(b"\0")
-                packed = packed or self._read(_CHUNK_BYTES).lstrip(b"\0")
-                stream = zlib.decompressobj(_GZIP_WBITS) if packed else stream
-            packed = packed or self._read(_CHUNK_BYTES)
-        if not stream.eof:
-            raise FormatError(f"{self._path}: the gzip ends early", hint="it was cut: copy or record it again")
-        return whole
-
     def _too_large(self, what: str) -> FormatError:
-        return FormatError(
-            f"{self._path} {what}; at most {format_bytes(self._cap)} are read",
-            hint="record fewer events (max_entries), or raise the cap (gzip_cap)",
-        )
+        message = f"{self._path} {what}; at most {format_bytes(self._cap)} are read"
+        return FormatError(message, hint="record fewer events (max_entries), or raise the cap (gzip_cap)")
 
 
 def open_regular(path: str) -> BinaryIO:
@@ -120,4 +105,4 @@ def open_regular(path: str) -> BinaryIO:
         if is_kind(mode):
             os.close(descriptor)
             raise InputError(f"{path} is {kind}, not a file", hint=instead, where=path)
-    return os.fdopen(descriptor, "rb")
+    return os.fdopen(descriptor, "rb", buffering=0)

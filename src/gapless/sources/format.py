@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from gapless._core import Snapshot
+    from gapless.sources.content import Content
 
 
 class Format(Protocol):
@@ -16,7 +17,7 @@ class Format(Protocol):
         """What a person calls the format."""
 
     def matches(self, head: bytes) -> bool:
-        """Whether a file that begins with ``head``, decompressed, is of this format."""
+        """Whether a file that begins with ``head``, unpacked, is of this format."""
 
-    def read(self, data: bytes | bytearray) -> Snapshot:
-        """The snapshot in the decompressed bytes of a whole file."""
+    def read(self, content: Content) -> Snapshot:
+        """The snapshot in a file, of which nothing was read yet."""

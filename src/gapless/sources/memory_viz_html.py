@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import binascii
 import re
+from typing import TYPE_CHECKING
 
 from gapless import _core
 from gapless.errors import FormatError
+
+if TYPE_CHECKING:
+    from gapless.sources.content import Content
 
 NAME = "page of PyTorch's memory_viz"
 
@@ -24,20 +28,21 @@ def matches(head: bytes) -> bool:
     return _PAGE.match(head) is not None
 
 
-def read(data: bytes | bytearray) -> _core.Snapshot:
+def read(content: Content) -> _core.Snapshot:
     """The snapshot that the page shows.
 
     Raises:
         FormatError: The page holds none, several, or a damaged one.
     """
-    pickles = [match.span(1) for match in _PICKLE.finditer(data)]
+    page = content.whole()
+    pickles = [match.span(1) for match in _PICKLE.finditer(page)]
     if not pickles:
         raise FormatError("the page holds no memory snapshot", hint=_GIVE)
     if len(pickles) > 1:
         raise FormatError(f"the page holds {len(pickles)} memory snapshots; one can be read at a time", hint=_GIVE)
     begin, end = pickles[0]
     try:
-        pickle = binascii.a2b_base64(memoryview(data)[begin:end])
+        pickle = binascii.a2b_base64(memoryview(page)[begin:end])
     except binascii.Error as error:
         raise FormatError(f"the snapshot in the page is damaged: {error}", offset=begin, hint=_GIVE) from error
     return _core.read_snapshot(pickle)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gapless import _core
+
+if TYPE_CHECKING:
+    from gapless.sources.content import Content
 
 NAME = "PyTorch memory snapshot"
 
@@ -16,6 +21,6 @@ def matches(head: bytes) -> bool:
     return (is_binary and not head.startswith(_TENSORS)) or head.startswith(_TEXT_PROTOCOLS)
 
 
-def read(data: bytes | bytearray) -> _core.Snapshot:
-    """The snapshot in the bytes of a pickle."""
-    return _core.read_snapshot(data)
+def read(content: Content) -> _core.Snapshot:
+    """The snapshot in a pickle."""
+    return _core.read_snapshot_stream(content, content.size)
