@@ -544,3 +544,8 @@ class Snapshot:
 
 def read_snapshot(buffer: bytes | bytearray | memoryview) -> Snapshot:
     """The snapshot in the bytes of a pickle. Raises FormatError."""
+
+def read_snapshot_stream(stream: object, size: int | None) -> Snapshot:
+    """
+    The snapshot in what stream.readinto() yields: size bytes, None when unknown. Raises FormatError.
+    """
