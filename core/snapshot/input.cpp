@@ -5,7 +5,8 @@
 namespace gapless {
 namespace {
 
-constexpr std::size_t kPieceBytes = 256 << 10;  // stays in the cache between the source and its use
+constexpr std::size_t kBufferBytesFirst = 4 << 10;
+constexpr std::size_t kBufferBytes = 256 << 10;  // stays in the cache between the source and its use
 
 }  // namespace
 
@@ -32,24 +33,31 @@ void Input::need(std::uint64_t n) {
             " are left");
 }
 
-// Keeps what the present opcode has read, at the front of the buffer, so that offset() stays true.
 bool Input::fetch() {
   if (!source_) return false;
+  if (2 * static_cast<std::size_t>(end_ - begin_) >= buffer_.size()) make_room_behind();
+  const auto filled = static_cast<std::size_t>(end_ - begin_);
+  const std::size_t got = source_->read(std::span(buffer_).subspan(filled));
+  end_ += got;
+  if (size_ == kUnknown) budget_->allow_for(got);
+  return got > 0;
+}
+
+// Moves what the present opcode has read to the front, so that offset() stays true. The buffer grows while that is half
+// of it, so that a long value is moved a few times and not once for each piece.
+void Input::make_room_behind() {
   const auto kept = static_cast<std::size_t>(end_ - opcode_at_);
   const auto taken = static_cast<std::size_t>(at_ - opcode_at_);
   passed_ += static_cast<std::uint64_t>(opcode_at_ - begin_);
   if (kept > 0) std::memmove(buffer_.data(), opcode_at_, kept);
-  if (buffer_.size() < kept + kPieceBytes) {
-    const std::size_t size = std::max(2 * kept, kept + kPieceBytes);
+  if (2 * kept >= buffer_.size() || buffer_.size() < kBufferBytes) {
+    const std::size_t size = std::max(2 * buffer_.size(), kBufferBytesFirst);
     reserve(buffer_, size, *budget_);
     buffer_.resize(size);
   }
-  const std::size_t got = source_->read(std::span(buffer_).subspan(kept));
   begin_ = opcode_at_ = buffer_.data();
   at_ = begin_ + taken;
-  end_ = begin_ + kept + got;
-  if (size_ == kUnknown) budget_->allow_for(got);
-  return got > 0;
+  end_ = begin_ + kept;
 }
 
 }  // namespace gapless

@@ -64,6 +64,7 @@ class Input {
  private:
   [[gnu::noinline]] void need(std::uint64_t n);  // makes buffered() >= n, or faults
   [[gnu::noinline]] bool fetch();                // more bytes behind end_; false at the end
+  void make_room_behind();
 
   const std::uint8_t* opcode_at_ = nullptr;
   const std::uint8_t* at_ = nullptr;
