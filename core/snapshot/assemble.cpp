@@ -5,6 +5,7 @@
 
 #include "snapshot/device_state.h"
 #include "snapshot/escapes.h"
+#include "snapshot/fault.h"
 #include "snapshot/faults.h"
 #include "snapshot/json_text.h"
 
@@ -28,7 +29,7 @@ class Assembler {
 
   Snapshot assemble(Value root) {
     const Value is = heap_.resolve(root);
-    if (is.is(Kind::kDict)) {
+    if (is.is(Kind::kDict) || is.is(Kind::kEmptyDict)) {
       read_top(is);
     } else if (is.is(Kind::kList) || is.is(Kind::kEmptyList)) {
       snapshot_.is_segment_list = true;
@@ -57,8 +58,9 @@ class Assembler {
       if (key == word::external_annotations) read_annotations(pairs[i + 1]);
     }
     if (!segments && !traces) {
-      const std::string key = pairs[0].is(Kind::kText) ? shown(texts_[pairs[0].index()]) : "no text";
-      faults_.fail("", "is a dictionary with neither segments nor device_traces (its first key is " + key + ")", kGive);
+      const bool has_name = !pairs.empty() && pairs[0].is(Kind::kText);
+      const std::string first = has_name ? " (its first key is " + shown(texts_[pairs[0].index()]) + ")" : "";
+      faults_.fail("", "is a dictionary with neither segments nor device_traces" + first, kGive);
     }
     if (segments) read_segments(*segments, "segments");
     if (traces) read_traces(*traces);
@@ -70,12 +72,20 @@ class Assembler {
       faults_.fail("allocator_settings", "is " + faults_.describe(value) + ", not a dictionary");
     const std::span<const Value> pairs = heap_.contents(is);
     for (std::size_t i = 0; i < pairs.size(); i += 2) rows_.keys.see(Scope::kSettings, pairs[i]);
-    snapshot_.settings_json = to_json(value, heap_, texts_, budget_, "allocator_settings");
+    snapshot_.settings_json = json_of(value, "allocator_settings");
   }
 
   void read_annotations(Value value) {
     faults_.list_at(value, "external_annotations");
-    snapshot_.annotations_json = to_json(value, heap_, texts_, budget_, "external_annotations");
+    snapshot_.annotations_json = json_of(value, "external_annotations");
+  }
+
+  std::string json_of(Value value, const std::string& path) const {
+    try {
+      return to_json(value, heap_, texts_, budget_);
+    } catch (const Fault& fault) {
+      faults_.fail(path, fault.message);
+    }
   }
 
   DeviceRecording& recording_of(int device) {

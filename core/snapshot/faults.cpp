@@ -94,7 +94,7 @@ std::string Faults::describe(Value value) const {
     case Kind::kFloat:
       return std::to_string(heap_.number(is));
     case Kind::kText:
-      return "'" + shown(texts_[is.index()]) + "'";
+      return std::string("'").append(shown(texts_[is.index()])).append("'");
     default:
       return name_of(is.kind());
   }

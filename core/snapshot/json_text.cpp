@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/error.h"
+#include "snapshot/fault.h"
 
 namespace gapless {
 namespace {
@@ -12,11 +12,10 @@ constexpr int kDepthMax = 32;
 
 class JsonWriter {
  public:
-  JsonWriter(const Heap& heap, const Texts& texts, Budget& budget, const std::string& path)
-      : heap_(heap), texts_(texts), budget_(budget), path_(path) {}
+  JsonWriter(const Heap& heap, const Texts& texts, Budget& budget) : heap_(heap), texts_(texts), budget_(budget) {}
 
   void write(Value value, int depth) {
-    if (depth > kDepthMax) fail("nests deeper than " + std::to_string(kDepthMax) + " levels");
+    if (depth > kDepthMax) fault("nests deeper than " + std::to_string(kDepthMax) + " levels");
     const Value is = heap_.resolve(value);
     switch (is.kind()) {
       case Kind::kNone:
@@ -34,8 +33,7 @@ class JsonWriter {
       case Kind::kText:
         return write_text(texts_[is.index()]);
       case Kind::kPair:
-        return put("[" + std::to_string(is.payload() >> kPairBits) + "," +
-                   std::to_string(is.payload() & ((std::uint64_t{1} << kPairBits) - 1)) + "]");
+        return write_pair(is);
       case Kind::kEmptyList:
       case Kind::kList:
       case Kind::kTuple:
@@ -43,19 +41,27 @@ class JsonWriter {
       case Kind::kEmptyDict:
       case Kind::kDict:
         return write_dict(is, depth);
+      case Kind::kHuge:
+        fault("holds an integer beyond 64 bits");
       default:
-        fail("holds something that is neither number, text, list nor dictionary");
+        fault("holds something that is neither number, text, list nor dictionary");
     }
   }
 
   std::string take() { return std::move(json_); }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw FormatError(path_ + " " + what, 0, path_); }
-
   void put(std::string_view text) {
     budget_.take(2 * text.size());  // the string doubles its room when it grows
     json_ += text;
+  }
+
+  void write_pair(Value pair) {
+    put("[");
+    put(std::to_string(pair.payload() >> kPairBits));
+    put(",");
+    put(std::to_string(pair.payload() & ((std::uint64_t{1} << kPairBits) - 1)));
+    put("]");
   }
 
   void write_list(Value list, int depth) {
@@ -76,9 +82,9 @@ class JsonWriter {
       if (pairs[i].is(Kind::kText)) {
         write_text(texts_[pairs[i].index()]);
       } else if (pairs[i].is(Kind::kInt)) {
-        put("\"" + std::to_string(pairs[i].integer()) + "\"");
+        write_text(std::to_string(pairs[i].integer()));
       } else {
-        fail("has a key that is neither text nor integer");
+        fault("has a key that is neither text nor integer");
       }
       put(":");
       write(pairs[i + 1], depth + 1);
@@ -114,14 +120,13 @@ class JsonWriter {
   const Heap& heap_;
   const Texts& texts_;
   Budget& budget_;
-  const std::string& path_;
   std::string json_;
 };
 
 }  // namespace
 
-std::string to_json(Value value, const Heap& heap, const Texts& texts, Budget& budget, const std::string& path) {
-  JsonWriter writer(heap, texts, budget, path);
+std::string to_json(Value value, const Heap& heap, const Texts& texts, Budget& budget) {
+  JsonWriter writer(heap, texts, budget);
   writer.write(value, 0);
   return writer.take();
 }

@@ -8,8 +8,8 @@
 
 namespace gapless {
 
-// The plain value as JSON, tuples as arrays. Throws FormatError (path: where in the recording the value stands) when
-// it nests deeper than any recording does, or holds what JSON cannot. The text is paid for by the budget.
-std::string to_json(Value value, const Heap& heap, const Texts& texts, Budget& budget, const std::string& path);
+// The plain value as JSON, tuples as arrays. Throws Fault when it nests deeper than any recording does, or holds what
+// JSON cannot. The text is paid for by the budget.
+std::string to_json(Value value, const Heap& heap, const Texts& texts, Budget& budget);
 
 }  // namespace gapless

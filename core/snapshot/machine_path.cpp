@@ -62,11 +62,14 @@ class PathReader {
   }
   void add_index(Value list, std::size_t more) {
     ++steps_;
-    path_ += "[" + std::to_string(heap_.contents(heap_.resolve(list)).size() + more) + "]";
+    path_ += '[';
+    path_ += std::to_string(heap_.contents(heap_.resolve(list)).size() + more);
+    path_ += ']';
   }
   void add_key(Value key) {
     ++steps_;
-    path_ += key.is(Kind::kText) ? "." + shown(texts_[key.index()]) : ".?";
+    path_ += '.';
+    path_ += key.is(Kind::kText) ? shown(texts_[key.index()]) : "?";
   }
 
   const Heap& heap_;
