@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gapless.errors import FormatError
 from gapless.sources import memory_viz_html, torch_snapshot
-from gapless.sources.content import GZIP_CAP, Content
+from gapless.sources.content import GZIP_CAP, HEAD_BYTES, Content
 from gapless.sources.guess import guess
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gapless.sources.format import Format
 
 __all__ = ["FORMATS", "open_snapshot"]
-
-_HEAD_BYTES = 4096  # what is looked at to tell what a file is
 
 FORMATS: tuple[Format, ...] = (torch_snapshot, memory_viz_html)
 
@@ -38,7 +36,7 @@ def open_snapshot(path: str | PathLike[str], *, gzip_cap: int = GZIP_CAP) -> Sna
         FormatError: It holds no snapshot, or one that is cut, corrupt or hostile.
     """
     with Content(path, cap=gzip_cap) as content:
-        head = content.head(_HEAD_BYTES)
+        head = content.head(HEAD_BYTES)
         for known in FORMATS:
             if known.matches(head):
                 return _read(known, content, path)

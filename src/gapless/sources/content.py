@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 GZIP_CAP = 8 * GIB
+HEAD_BYTES = 4096  # what is looked at to tell what a file is
 _OTHER_KINDS = (
     (stat.S_ISDIR, "a directory", "give one file of it"),
     (stat.S_ISFIFO, "a pipe", "write what it yields to a file, and give that"),
