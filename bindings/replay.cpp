@@ -113,11 +113,12 @@ void bind_program(nb::module_& m) {
   cls.def_ro("skipped_events", &Program::skipped_events).def("__len__", &Program::count);
   m.def(
       "build_program",
-      [](const Trace& trace, bool releases_are_retries, Bytes known_capacity) {
+      [](const Trace& trace, bool releases_are_retries, Bytes known_capacity, std::vector<std::uint32_t> asked) {
         const nb::gil_scoped_release unlocked;
-        return build_program(trace, {releases_are_retries, known_capacity});
+        return build_program(trace, {releases_are_retries, known_capacity, std::move(asked)});
       },
-      "trace"_a, "releases_are_retries"_a = false, "known_capacity"_a = 0, "Groups the events into calls.");
+      "trace"_a, "releases_are_retries"_a = false, "known_capacity"_a = 0,
+      "asked_releases"_a = std::vector<std::uint32_t>{}, "Groups the events into calls.");
 }
 
 void bind_self_check(nb::module_& m) {
@@ -136,6 +137,7 @@ void bind_self_check(nb::module_& m) {
   def_column<std::uint64_t>(cls, "block_bytes", &SelfCheck::block_bytes,
                             "def block_bytes(self) -> numpy.typing.NDArray[numpy.uint64]",
                             "Of each allocation the replay served; 0 for others.");
+  cls.def_ro("asked_releases", &SelfCheck::asked_releases, "Releases found to be empty_cache(), by first event.");
   def_column<std::uint32_t>(cls, "retry_events", &SelfCheck::retry_events,
                             "def retry_events(self) -> numpy.typing.NDArray[numpy.uint32]",
                             "Last event of each request that needed the cache given back.");

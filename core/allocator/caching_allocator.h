@@ -106,6 +106,7 @@ class CachingAllocator {
   bool is_small(BlockIndex block) const { return pools_[lanes_[blocks_[block].lane].pool].is_small; }
   StreamIndex stream_of(BlockIndex block) const { return lanes_[blocks_[block].lane].stream; }
   OwnerIndex owner_of(BlockIndex block) const { return pools_[lanes_[blocks_[block].lane].pool].owner; }
+  bool would_hit(Bytes requested, StreamIndex stream, OwnerIndex owner);  // a cached block serves that request
   const Statistics& statistics() const { return statistics_; }
   const AllocatorSettings& settings() const { return settings_; }
   std::optional<Bytes> limit() const { return limit_; }
@@ -137,6 +138,7 @@ class CachingAllocator {
   BlockIndex rescue(Request& request);
   bool is_rejected(const Request& request) const;
   BlockIndex search(std::uint32_t lane, Bytes size, bool expandable);
+  const FreeEntry* find_free(const Lane& lane, Bytes size, bool expandable) const;
   const FreeEntry* least_growable(const Lane& lane, const FreeEntry* found) const;
   const FreeEntry* first_ordinary(const Lane& lane, const FreeEntry* found) const;
   BlockIndex ask_device(const Request& request, bool is_retry);

@@ -89,20 +89,32 @@ Placement CachingAllocator::fail(const Request& request) {
 }
 
 // Best fit within the lane, and the rules that refuse the one candidate.
-BlockIndex CachingAllocator::search(std::uint32_t lane_index, Bytes size, bool expandable) {
-  Lane& lane = lanes_[lane_index];
-  if (gc_armed()) ++pools_[lane.pool].searches;
+const FreeEntry* CachingAllocator::find_free(const Lane& lane, Bytes size, bool expandable) const {
   const FreeEntry* found = lane.free.first_at_least(size);
   if (found != nullptr && blocks_[found->block].is_expandable()) {
     found = expandable ? least_growable(lane, found) : first_ordinary(lane, found);
   }
-  if (found == nullptr) return kNoBlock;
+  if (found == nullptr) return nullptr;
   const bool oversize_request = size >= settings_.max_split_size;
-  if (!oversize_request && found->size >= settings_.max_split_size) return kNoBlock;
-  if (oversize_request && found->size >= size + settings_.max_non_split_rounding) return kNoBlock;
+  if (!oversize_request && found->size >= settings_.max_split_size) return nullptr;
+  if (oversize_request && found->size >= size + settings_.max_non_split_rounding) return nullptr;
+  return found;
+}
+
+BlockIndex CachingAllocator::search(std::uint32_t lane_index, Bytes size, bool expandable) {
+  Lane& lane = lanes_[lane_index];
+  if (gc_armed()) ++pools_[lane.pool].searches;
+  const FreeEntry* found = find_free(lane, size, expandable);
+  if (found == nullptr) return kNoBlock;
   const BlockIndex block = found->block;
   lane.free.erase_found(found);
   return block;
+}
+
+bool CachingAllocator::would_hit(Bytes requested, StreamIndex stream, OwnerIndex owner) {
+  const Bytes size = block_size(requested, settings_, rules_);
+  const std::uint32_t pool = size <= kSmallRequest ? owners_[owner].small : owners_[owner].large;
+  return find_free(lanes_[lane_of(pool, stream)], size, settings_.expandable_segments) != nullptr;
 }
 
 // A block that can still grow counts as large as it can get, so that the tail of a segment is used last.

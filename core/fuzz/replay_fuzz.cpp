@@ -227,7 +227,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require_tiled(state_before(trace, events.count() / 2));
   REQUIRE(!is_recorded || trace.contradiction_count == 0);
   for (const bool retries : {false, true}) {
-    const Program program = build_program(trace, {.releases_are_retries = retries, .known_capacity = kCard});
+    const Program program =
+        build_program(trace, {.releases_are_retries = retries, .known_capacity = kCard, .asked_releases = {}});
     const SelfCheck check = self_check(trace, program, {release, settings, std::nullopt, kCard});
     REQUIRE(check.events_matching <= check.events_checked);
     const bool is_certain = is_recorded && cut < 128 && retries && settings.max_split_size == kUnlimited;

@@ -108,6 +108,10 @@ class Grouping {
         end < events_.count() && (events_.action[end] == Action::kAlloc || events_.action[end] == Action::kOom);
     const bool failed = ends_in_malloc && events_.action[end] == Action::kOom;
     if (ends_in_malloc && (grown > 0 || failed)) {
+      const auto& asked = options_.asked_releases;
+      if (std::binary_search(asked.begin(), asked.end(), static_cast<std::uint32_t>(begin))) {
+        return split_off_release(begin, last_release);
+      }
       const bool was_asked_for = released > 0 && !failed && grown_before_release == 0 &&
                                  !options_.releases_are_retries && reserved_ + grown <= capacity_;
       if (was_asked_for) return split_off_release(begin, last_release);

@@ -10,7 +10,8 @@
 // where all but the last are optional, and a free leaves free_requested, with free_completed next to it unless it has
 // to wait for another stream. Two calls can look like one: empty_cache() followed by a malloc that needs new memory,
 // and a malloc that failed at first and gave the cache back. They are told apart by what the device was able to hold at
-// another time: if that is enough for the new memory as well, nothing had to fail, so the release was asked for.
+// another time: if that is enough for the new memory as well, nothing had to fail, so the release was asked for. And
+// where the cache would have served the malloc, the self-check finds out that it cannot have failed.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,7 @@ struct Program {
 struct GroupingOptions {
   bool releases_are_retries = false;  // do not look for empty_cache() in front of a malloc
   Bytes known_capacity = 0;           // bytes that the device could hold for this process, if known; 0: see the note
+  std::vector<std::uint32_t> asked_releases;  // first events of releases known to be empty_cache(), ascending
 };
 
 Program build_program(const Trace& trace, const GroupingOptions& options);

@@ -123,6 +123,11 @@ class Pass {
     const std::size_t event = program_.event_end[i] - 1;
     const Events& events = trace_.events();
     if (events.size[event] == 0 || events.size[event] >= kMaxRequest) return;
+    if (begins_with_release() &&
+        allocator_.would_hit(events.size[event], events.stream[event], trace_.pool_of_event[event])) {
+      result_.asked_releases.push_back(program_.event_begin[i]);
+      allocator_.empty_cache();
+    }
     const Placement placed =
         allocator_.malloc_in(events.size[event], events.stream[event], trace_.pool_of_event[event]);
     if (placed.outcome != Outcome::kServed) return;
@@ -132,6 +137,13 @@ class Pass {
     }
     block_of_[id] = placed.block;
     result_.block_bytes[id] = allocator_.block(placed.block).size;
+  }
+
+  bool begins_with_release() const {
+    const std::vector<std::size_t>& expected = device_.expected();
+    if (expected.empty()) return false;
+    const Action first = trace_.events().action[expected.front()];
+    return first == Action::kSegmentFree || first == Action::kSegmentUnmap;
   }
 
   std::optional<TieOrder> compare(AllocationId id) {

@@ -43,6 +43,8 @@ struct SelfCheck {
   std::uint64_t tie_orders_learnt = 0;
   std::uint64_t retries = 0;  // requests that were served only after the cache was given back, or not at all
   std::optional<Difference> first_difference;
+  // First events of mallocs that the cache would have served: what they seem to release was asked for by empty_cache().
+  std::vector<std::uint32_t> asked_releases;
   std::vector<Bytes> block_bytes;           // of each allocation that the replay served; 0 for others
   std::vector<std::uint32_t> retry_events;  // the last event of each such request
 

@@ -205,7 +205,9 @@ class Program:
     def skipped_events(self) -> int: ...
     def __len__(self) -> int: ...
 
-def build_program(trace: Trace, releases_are_retries: bool = False, known_capacity: int = 0) -> Program:
+def build_program(
+    trace: Trace, releases_are_retries: bool = False, known_capacity: int = 0, asked_releases: Sequence[int] = []
+) -> Program:
     """Groups the events into calls."""
 
 class Difference:
@@ -238,6 +240,10 @@ class SelfCheck:
     @property
     def block_bytes(self) -> numpy.typing.NDArray[numpy.uint64]:
         """Of each allocation the replay served; 0 for others."""
+
+    @property
+    def asked_releases(self) -> list[int]:
+        """Releases found to be empty_cache(), by first event."""
 
     @property
     def retry_events(self) -> numpy.typing.NDArray[numpy.uint32]:

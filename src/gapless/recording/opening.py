@@ -145,7 +145,10 @@ def _attempt(snapshot: Snapshot, row: int, release: Release, options: OpenOption
         if check is None or check.exact:
             break
     assert best is not None  # there is at least one variant
-    return _Attempt(release, text, settings, trace, best[0], best[1], best[2])
+    program, check, total_bytes = best
+    if check is not None and check.asked_releases:  # the check found out that they are calls of empty_cache()
+        program = _core.build_program(trace, asked_releases=check.asked_releases)
+    return _Attempt(release, text, settings, trace, program, check, total_bytes)
 
 
 def _variants(
