@@ -25,7 +25,7 @@ import numpy as np
 
 from gapless import _core
 from gapless.explain.finding import KINDS
-from gapless.explain.lives import UNTOLD
+from gapless.explain.lives import UNTOLD, WORKSPACE_BYTES
 from gapless.explain.phases import Phase
 from gapless.explain.roles import OF_OPTIMIZER, Role
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from gapless.explain.case import Case
 
-WORKSPACE_BYTES = (8_519_680, 33_554_432)
-"""Of cuBLAS, as PyTorch sizes them: up to compute capability 8.x, and 9.0."""
 WEIGHTS, GRADIENTS, OPTIMIZER, ACTIVATIONS, TEMPORARY, UNKNOWN = range(len(KINDS))
 
 

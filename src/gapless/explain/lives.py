@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from gapless.explain.stack_table import StackTable
 
+WORKSPACE_BYTES = (8_519_680, 33_554_432)
+"""Of cuBLAS, as PyTorch sizes them: up to compute capability 8.x, and 9.0."""
 UNTOLD = -1
 """The recording ends before it could be seen."""
 
@@ -114,6 +116,7 @@ class Lives:
         """Bytes of each gradient that one backward pass left behind, the pass that left most."""
         gradient = (self.phase == Phase.BACKWARD) & (self.outlives == 1) & (self.run >= 0)
         gradient &= np.isin(self.phases.roles[self.stack], (Role.NONE, Role.BACKWARD))
+        gradient &= ~np.isin(self.requested, WORKSPACE_BYTES)
         runs, sizes = self.run[gradient], self.requested[gradient]
         most: NDArray[np.bool_] = runs == (np.bincount(runs).argmax() if len(runs) else 0)
         found: NDArray[np.int64] = sizes[most]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gapless.explain.frames import short_place
 from gapless.explain.rule import Rule
 from gapless.explain.words import percent, plural, the_request
@@ -13,6 +15,7 @@ from gapless.units import format_bytes
 if TYPE_CHECKING:
     from gapless.explain.case import Case
     from gapless.explain.finding import Finding, Severity
+    from gapless.explain.refusal import Refusal
 
 RULE = Rule(
     code="GROW301",
@@ -24,7 +27,7 @@ RULE = Rule(
     measured="Steps are told apart by the stacks that come again (the optimizer's, the model's call, or a loop's). At"
     " each beginning of a step the bytes in use are added up by place; a place grows when they rise in at least three"
     " of four steps and hardly ever fall. It is the error when the failed request would have been served without what"
-    " grew.",
+    " grew, and was made by that loop.",
     do="Look at the place: keep loss.item() or loss.detach() instead of loss, move kept outputs to the CPU, bound the"
     " cache. A larger card or other settings only delay the failure.",
     links=("https://docs.pytorch.org/docs/stable/notes/faq.html",),
@@ -62,10 +65,23 @@ def find(case: Case) -> Iterator[Finding]:
     )
 
 
+def _is_of_the_loop(case: Case, refusal: Refusal) -> bool:
+    """Whether the failed request was made by the loop that grows; for a loop of training, wherever it was made.
+
+    A program that fills memory in a loop and then asks for more, elsewhere, does not leak.
+    """
+    steps = case.steps
+    if steps is None or steps.is_training:
+        return steps is not None
+    begin = int(steps.boundaries[steps.boundaries < refusal.request.event][-2:][0])
+    events = case.recording.events
+    return bool(np.isin(refusal.request.stack, events.stack[begin : refusal.request.event]))
+
+
 def _severity(case: Case, grown: int) -> tuple[Severity, str]:
     """How bad it is, and how the message begins."""
     refusal = case.refusal
-    if refusal is None or not refusal.is_full:
+    if refusal is None or not refusal.is_full or not _is_of_the_loop(case, refusal):
         return "warning", ""
     if not refusal.would_fit(max(refusal.active_bytes - grown, 0), refusal.limit_bytes_least):
         return "warning", ""

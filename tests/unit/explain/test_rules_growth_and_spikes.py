@@ -1,0 +1,128 @@
+"""GROW301 and PEAK401 on training loops, with exact numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gapless.explain import explain
+from tests.unit.explain.diary import GIB, MIB, Diary, at, model_call, optimizer_step
+from tests.unit.explain.programs import build, train
+
+
+def training(capacity_bytes: int, steps: int, keep_bytes: int = 0) -> Diary:
+    diary = Diary(capacity_bytes=capacity_bytes)
+    build(diary)
+    train(diary, [60 * MIB] * steps, keep_bytes)
+    return diary
+
+
+def test_growth_is_the_error_when_the_request_would_fit_without_it(tmp_path: Path) -> None:
+    diary = training(2 * GIB, 40, keep_bytes=64 * MIB)
+    assert diary.events[-1]["action"] == "oom"
+
+    explanation = explain(diary.open(tmp_path))
+
+    finding = explanation.findings[0]
+    assert explanation.verdict.code == finding.code == "GROW301"
+    assert finding.severity == "error"
+    (growth,) = explanation.growth
+    assert growth.at == ("train.py", 21, "train")
+    assert growth.bytes_per_step == 64 * MIB
+    assert finding.measurements["bytes_per_step"] == 64 * MIB
+    assert finding.measurements["bytes_total"] == growth.steps * 64 * MIB == finding.bytes
+    assert "train.py:21" in explanation.verdict.what_to_do
+
+
+def test_growth_without_a_failure_is_a_warning(tmp_path: Path) -> None:
+    explanation = explain(training(8 * GIB, 8, keep_bytes=64 * MIB).open(tmp_path))
+
+    assert explanation.verdict.code == "OK000"
+    assert [(finding.code, finding.severity) for finding in explanation.findings[1:]] == [("GROW301", "warning")]
+    assert explanation.findings[1].measurements["steps"] == 6  # seven boundaries after the warm-up step
+
+
+def test_growth_that_is_not_the_reason_is_a_warning(tmp_path: Path) -> None:
+    diary = Diary(capacity_bytes=2 * GIB)
+    build(diary)
+    assert train(diary, [60 * MIB] * 8, keep_bytes=8 * MIB)
+    assert not train(diary, [800 * MIB])
+
+    explanation = explain(diary.open(tmp_path))
+
+    assert explanation.verdict.code == "OOM101"
+    assert ("GROW301", "warning") in {(finding.code, finding.severity) for finding in explanation.findings}
+
+
+def test_training_that_keeps_nothing_does_not_grow(tmp_path: Path) -> None:
+    assert explain(training(8 * GIB, 8).open(tmp_path)).growth == ()
+
+
+def test_shapes_that_vary_do_not_grow(tmp_path: Path) -> None:
+    diary = Diary()
+    build(diary)
+    train(diary, [n * MIB for n in (60, 90, 30, 80, 61, 20, 75, 44, 50)])
+
+    assert explain(diary.open(tmp_path)).growth == ()
+
+
+def test_layers_of_the_first_forward_pass_are_no_steps(tmp_path: Path) -> None:
+    diary = Diary(capacity_bytes=1 * GIB)
+    build(diary)
+    layer = 0
+    while diary.malloc(f"activation{layer}", 60 * MIB, model_call(8)):
+        layer += 1
+
+    explanation = explain(diary.open(tmp_path))
+
+    assert explanation.case.steps is None
+    assert explanation.verdict.code == "OOM101"
+    assert explanation.verdict.why.endswith("In use: activations 840.00 MiB, weights 160.00 MiB.")
+
+
+def test_memory_that_changes_hands_does_not_grow(tmp_path: Path) -> None:
+    diary = Diary()
+    build(diary)
+    for number in range(12):
+        diary.malloc(f"old{number}", 50 * MIB, at("train.py", 12))
+    for number in range(12):
+        diary.malloc(f"new{number}", 50 * MIB, at("train.py", 40, "convert"))
+        diary.malloc(f"scratch{number}", 1 * MIB, at("train.py", 41, "convert"))
+        diary.free(f"old{number}", f"scratch{number}")
+
+    explanation = explain(diary.open(tmp_path))
+
+    assert explanation.case.steps is not None
+    assert explanation.growth == ()
+
+
+def test_spike_of_an_optimizer_is_measured(tmp_path: Path) -> None:
+    diary = Diary()
+    build(diary)
+    train(diary, [20 * MIB] * 4)
+    lists = optimizer_step(function="_multi_tensor_adam")
+    for number in range(6):
+        diary.malloc(f"list{number}", 80 * MIB, lists)
+    diary.free(*(f"list{number}" for number in range(6)))
+    train(diary, [20 * MIB])
+
+    explanation = explain(diary.open(tmp_path))
+
+    (finding,) = (finding for finding in explanation.findings if finding.code == "PEAK401")
+    assert finding.severity == "info"
+    assert finding.measurements == {
+        "spike_bytes": 480 * MIB,
+        "active_bytes": 960 * MIB,
+        "spike_blocks": 6,
+        "largest_bytes": 80 * MIB,
+        "active_bytes_peak": 960 * MIB,
+        "active_bytes_peak_without": 664 * MIB,
+    }
+    assert "at train.py:22 in 6 blocks" in finding.message
+
+
+def test_flat_memory_has_no_spike(tmp_path: Path) -> None:
+    diary = Diary()
+    build(diary)
+    train(diary, [20 * MIB] * 4)
+
+    assert "PEAK401" not in {finding.code for finding in explain(diary.open(tmp_path)).findings}

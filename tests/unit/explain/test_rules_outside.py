@@ -1,0 +1,100 @@
+"""OUT501 and OUT502, with exact numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gapless.explain import ExplainOptions, explain
+from tests.unit.explain.diary import GIB, MIB, Diary, at
+
+
+def crowded(available: int) -> Diary:
+    """A card of 4 GiB of which somebody takes all but so many bytes after PyTorch reserved 2 GiB once."""
+    diary = Diary(capacity_bytes=4 * GIB)
+    diary.malloc("early", 2 * GIB, at("train.py", 2))
+    diary.free("early")
+    diary.empty_cache()
+    diary.allocator.set_capacity(available)
+    diary.malloc("a", 900 * MIB, at("train.py", 3))
+    diary.malloc("b", 300 * MIB, at("train.py", 4))
+    return diary
+
+
+def test_what_pytorch_had_earlier_proves_that_others_hold_it(tmp_path: Path) -> None:
+    explanation = explain(crowded(1 * GIB).open(tmp_path))
+
+    finding = explanation.findings[0]
+    assert explanation.verdict.code == finding.code == "OUT501"
+    assert explanation.verdict.confidence == "certain"
+    assert finding.bytes == 1 * GIB
+    assert finding.measurements == {
+        "outside_bytes": 1 * GIB,
+        "card_bytes": 2 * GIB,
+        "limit_bytes": 1 * GIB,
+        "device_free_bytes": 124 * MIB,
+        "reserved_bytes": 900 * MIB,
+        "active_bytes": 900 * MIB,
+        "rounded_bytes": 300 * MIB,
+    }
+
+
+def test_a_card_that_is_named_tells_what_others_hold(tmp_path: Path) -> None:
+    explanation = explain(crowded(1 * GIB).open(tmp_path), ExplainOptions(card_bytes=4 * GIB))
+
+    assert explanation.verdict.code == "OUT501"
+    assert explanation.verdict.confidence == "likely"
+    assert explanation.findings[0].bytes == 3 * GIB
+    assert explanation.facts.capacity_bytes == 4 * GIB
+
+
+def test_a_card_by_its_total_leaves_room_for_the_context(tmp_path: Path) -> None:
+    options = ExplainOptions(card_total_bytes=4 * GIB)
+
+    assert explain(crowded(1 * GIB).open(tmp_path), options).findings[0].bytes == 2560 * MIB
+
+
+def test_others_are_not_the_reason_when_the_whole_card_would_not_do(tmp_path: Path) -> None:
+    explanation = explain(crowded(1 * GIB).open(tmp_path), ExplainOptions(card_bytes=1200 * MIB))
+
+    assert explanation.verdict.code == "OOM101"
+
+
+def test_without_a_card_or_a_past_nothing_is_said(tmp_path: Path) -> None:
+    diary = Diary(capacity_bytes=1 * GIB)
+    diary.malloc("a", 900 * MIB)
+    diary.malloc("b", 300 * MIB)
+
+    assert "OUT501" not in {finding.code for finding in explain(diary.open(tmp_path)).findings}
+
+
+def large_cache(cached: int) -> Diary:
+    diary = Diary(capacity_bytes=4 * GIB)
+    diary.malloc("a", cached, at("train.py", 2))
+    diary.malloc("b", 500 * MIB, at("train.py", 3))
+    diary.free("a")
+    return diary
+
+
+def test_a_library_that_failed_beside_a_large_cache(tmp_path: Path) -> None:
+    explanation = explain(large_cache(3 * GIB).open(tmp_path), ExplainOptions(outside_failure="NCCL"))
+
+    finding = explanation.findings[0]
+    assert explanation.verdict.code == finding.code == "OUT502"
+    assert explanation.case.moment.at == "end"
+    assert finding.measurements == {
+        "cached_bytes": 3 * GIB,
+        "reserved_bytes": 3572 * MIB,
+        "active_bytes": 500 * MIB,
+        "cached_share": 0.86,
+    }
+    assert explanation.verdict.message == "NCCL ran out of memory while PyTorch kept 3.00 GiB cached and unused."
+
+
+def test_a_small_cache_starves_nobody(tmp_path: Path) -> None:
+    explanation = explain(large_cache(200 * MIB).open(tmp_path), ExplainOptions(outside_failure="NCCL"))
+
+    assert explanation.verdict.code == "OK000"
+
+
+def test_a_large_cache_is_no_fault_when_nobody_failed(tmp_path: Path) -> None:
+    assert explain(large_cache(3 * GIB).open(tmp_path)).verdict.code == "OK000"
