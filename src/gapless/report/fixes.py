@@ -45,14 +45,16 @@ def before_and_after(fix: Fix, terminal: Terminal) -> None:
 
 
 def fixes_to_text(fixes: Sequence[Fix], terminal: Terminal) -> None:
-    """Every fix in a line, best first, with its risks below."""
+    """Every fix in a line, best first, with its risks below; a risk that several share is explained once."""
     if not fixes:
         return
     terminal.line()
     terminal.line(terminal.paint("Tried by replay, best first", "bold"))
+    explained: set[str] = set()
     for fix in fixes:
         margin = "" if fix.margin_bytes is None else f"  margin {format_bytes(fix.margin_bytes)}"
         head = f"  {fix.outcome.value:<14} {fix.grade.value:<8} {format_bytes(fix.reserved_bytes_peak_after):>11}"
         terminal.clipped(f"{head}{margin}  {fix.change}")
         for risk in fix.risks:
-            terminal.paragraph(f"{risk.name}: {risk.message}", 6)
+            terminal.paragraph(risk.name if risk.message in explained else f"{risk.name}: {risk.message}", 6)
+            explained.add(risk.message)
