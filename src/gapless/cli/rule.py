@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     """Prints the page of a rule, or the list."""
     from gapless.explain.rules import all_rules  # noqa: PLC0415  (so that --help needs no numpy)
 
-    rules = [rule for rule, _ in all_rules()]
+    rules = list(all_rules())
     found = rules if args.code is None else [_find(rules, args.code)]
     if args.format == "json":
         print(json.dumps({"schema": "gapless.rules/1", "rules": [_to_json(rule) for rule in found]}))
