@@ -54,5 +54,5 @@ def progress_line(step: str, done: int, total: int, seconds: float) -> str:
     if total <= 0:
         return f"{step} ..."
     filled = _BAR_CHARS * min(done, total) // total
-    left = f", about {seconds * (total - done) / done:.0f} s left" if done else ""
+    left = f", about {max(seconds * (total - done) / done, 0):.0f} s left" if done else ""
     return f"{step} [{'#' * filled}{'.' * (_BAR_CHARS - filled)}] {done} of {total}{left}"

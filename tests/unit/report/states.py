@@ -1,0 +1,34 @@
+"""Allocator states to draw, made from sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gapless.recording import State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+MIB = 1 << 20
+FREE, USED, PENDING = range(3)
+Blocks = "Sequence[tuple[int, int]]"
+_SEGMENT = [("address", "<u8"), ("size", "<u8"), ("first_block", "<u4"), ("block_count", "<u4")]
+_KIND = [("is_small", "u1"), ("is_expandable", "u1")]
+_BLOCK = [("address", "<u8"), ("size", "<u8"), ("requested", "<u8"), ("stack", "<u4"), ("state", "u1")]
+
+
+def state_of(*segments: Sequence[tuple[int, int]], small: bool = False, expandable: bool = False) -> State:
+    """A state; each segment is its blocks as (MiB, state), and begins at a multiple of 1 TiB."""
+    rows, blocks = [], []
+    for number, cuts in enumerate(segments, 1):
+        address = number << 40
+        rows.append((address, sum(size for size, _ in cuts) * MIB, len(blocks), len(cuts), small, expandable))
+        for size, state in cuts:
+            blocks.append((address, size * MIB, size * MIB, 0, state))
+            address += size * MIB
+    cut: NDArray[np.void] = np.array(blocks, dtype=_BLOCK)
+    return State(0, np.array(rows, dtype=_SEGMENT + _KIND), cut, np.zeros(len(blocks), dtype=np.uint32))
