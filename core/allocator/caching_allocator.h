@@ -116,7 +116,7 @@ class CachingAllocator {
   const std::vector<PoolOwner>& owners() const { return owners_; }
 
   std::size_t block_rows() const { return blocks_.count(); }
-  // Every block of every segment, in order of address: the mapped ones.
+  // The mapped blocks, segment after segment; segments (runs of mapped blocks) in order of address.
   std::vector<BlockIndex> mapped_blocks() const;
   bool is_valid() const;  // all invariants; O(blocks)
 

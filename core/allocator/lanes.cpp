@@ -78,12 +78,18 @@ Bytes CachingAllocator::largest_free_block() const {
 }
 
 std::vector<BlockIndex> CachingAllocator::mapped_blocks() const {
-  std::vector<BlockIndex> blocks;
+  std::vector<BlockIndex> starts;
   for (BlockIndex block = 0; block < blocks_.count(); ++block) {
-    if (blocks_[block].size > 0 && blocks_[block].mapped) blocks.push_back(block);
+    const BlockRow& row = blocks_[block];
+    const bool is_start = row.prev == kNoBlock || !blocks_[row.prev].mapped;
+    if (row.size > 0 && row.mapped && is_start) starts.push_back(block);
   }
-  std::sort(blocks.begin(), blocks.end(),
+  std::sort(starts.begin(), starts.end(),
             [this](BlockIndex a, BlockIndex b) { return blocks_[a].address < blocks_[b].address; });
+  std::vector<BlockIndex> blocks;
+  for (BlockIndex block : starts) {
+    for (; block != kNoBlock && blocks_[block].mapped; block = blocks_[block].next) blocks.push_back(block);
+  }
   return blocks;
 }
 
