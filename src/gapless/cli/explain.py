@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   gapless explain snapshot.pickle
   gapless explain snapshot.pickle --at oom:0 --format json
+  gapless explain snapshots/                              ranks of a job: the first failure, the outlier
   gapless explain train.log                               what the messages of a log prove
   kubectl logs trainer | gapless explain -
   gapless explain snapshot.pickle --fail-on error         exit status 1 when something is wrong
@@ -31,9 +32,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file", metavar="FILE", help="a snapshot (pickle, gzip or page of memory_viz), a log, or - for a log on stdin"
-    )
+    parser.add_argument("file", metavar="FILE", help="a snapshot, a folder of ranks, a log, or - for a log on stdin")
     add_recording_options(parser)
     add_fail_on(parser)
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
@@ -57,6 +56,10 @@ def _explainer(path: str) -> Callable[[argparse.Namespace], Iterable[Finding]]:
         from gapless.cli.explain_log import explain_log_file  # noqa: PLC0415
 
         return explain_log_file
+    if kind is Kind.FOLDER:
+        from gapless.cli.explain_folder import explain_folder  # noqa: PLC0415
+
+        return explain_folder
     from gapless.cli.explain_snapshot import explain_snapshot  # noqa: PLC0415
 
     return explain_snapshot

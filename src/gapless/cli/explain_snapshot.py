@@ -27,7 +27,7 @@ Answers = list[tuple["Explanation", list["Fix"]]]
 def explain_snapshot(args: argparse.Namespace) -> list[Finding]:
     """Prints the answer about each device; the findings of all."""
     answers = _answers(args)
-    redactor = _redactor(answers) if args.redact else None
+    redactor = redactor_of(answers) if args.redact else None
     if args.format == "json":
         _print_json(answers, redactor)
     else:
@@ -41,10 +41,10 @@ def _answers(args: argparse.Namespace) -> Answers:
         recordings = open_recordings(args.file, open_options(args, progress))
         options = ExplainOptions(at=args.at, card_bytes=card.capacity_bytes if card else None)
         explained = explain_all(recordings, options)
-        return [(one, [] if args.no_fixes else _fixes(one, card, progress)) for one in explained]
+        return [(one, [] if args.no_fixes else fixes_of(one, card, progress)) for one in explained]
 
 
-def _fixes(explanation: Explanation, card: Card | None, progress: ProgressLine) -> list[Fix]:
+def fixes_of(explanation: Explanation, card: Card | None, progress: ProgressLine) -> list[Fix]:
     """The best changes by replay; none when nothing failed, or nothing can be replayed."""
     if not explanation.case.moment.is_failure:
         return []
@@ -53,7 +53,8 @@ def _fixes(explanation: Explanation, card: Card | None, progress: ProgressLine) 
     return best_fixes(explanation.case, TuneOptions(card=card, progress=progress))
 
 
-def _redactor(answers: Answers) -> Redactor:
+def redactor_of(answers: Answers) -> Redactor:
+    """Of every path in the answers."""
     paths = {file for one, _ in answers for file in one.recording.files()}
     return Redactor([*paths, *(one.recording.path for one, _ in answers)])
 
