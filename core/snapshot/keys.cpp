@@ -8,15 +8,19 @@ namespace gapless {
 namespace {
 
 constexpr const char* kScopeNames[kScopeCount] = {"top.", "settings.", "event.", "segment.", "block.", "frame."};
-constexpr Bytes kNodeBytes = 64;  // of an entry of the set and the name made of it, short strings
+
+std::uint8_t scope_bit(int scope) { return static_cast<std::uint8_t>(1 << scope); }
 
 }  // namespace
 
 void Keys::see(Scope scope, Value key) {
   if (!key.is(Kind::kText)) return;
   if (key.index() < kKeyCount) return see(scope, key_bit(key.index()));
-  if (other_.insert(std::uint64_t{static_cast<std::uint8_t>(scope)} << 32 | key.index()).second)
-    budget_.take(kNodeBytes);
+  if (key.index() >= scopes_of_.size()) {
+    make_room(scopes_of_, key.index() + 1 - scopes_of_.size(), budget_);
+    scopes_of_.resize(key.index() + 1);
+  }
+  scopes_of_[key.index()] |= scope_bit(static_cast<int>(scope));
 }
 
 std::vector<std::string> Keys::names(const Texts& texts) const {
@@ -26,10 +30,12 @@ std::vector<std::string> Keys::names(const Texts& texts) const {
       if (known_[scope] & key_bit(key)) names.push_back(std::string(kScopeNames[scope]) + kWords[key]);
     }
   }
-  for (const std::uint64_t other : other_) {
-    const std::string& text = texts[static_cast<std::uint32_t>(other)];
-    budget_.take(text.size() + sizeof(std::string));
-    names.push_back(kScopeNames[other >> 32] + text);
+  for (std::uint32_t text = 0; text < scopes_of_.size(); ++text) {
+    for (int scope = 0; scope < kScopeCount; ++scope) {
+      if (!(scopes_of_[text] & scope_bit(scope))) continue;
+      budget_.take(texts[text].size() + 3 * sizeof(std::string));
+      names.push_back(kScopeNames[scope] + texts[text]);
+    }
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "snapshot/texts.h"
@@ -27,7 +26,7 @@ class Keys {
  private:
   Budget& budget_;
   std::uint64_t known_[kScopeCount] = {};
-  std::unordered_set<std::uint64_t> other_;  // scope in the upper half, text in the lower
+  std::vector<std::uint8_t> scopes_of_;  // by text: the scopes in which it is a key, as bits
 };
 
 }  // namespace gapless

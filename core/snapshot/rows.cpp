@@ -1,5 +1,7 @@
 #include "snapshot/rows.h"
 
+#include "snapshot/row_pairs.h"
+
 namespace gapless {
 namespace {
 
@@ -17,21 +19,10 @@ bool has_all(std::uint64_t needed, std::uint64_t seen, Problem& problem) {
   return false;
 }
 
-// Reads each pair with a known key; notes the one that `read` refuses.
-template <class Read>
-bool read_pairs(std::span<const Value> pairs, Problem& problem, Read read) {
-  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    if (!pairs[i].is_text_below(kKeyCount)) continue;
-    if (read(pairs[i].index(), pairs[i + 1])) continue;
-    problem = {pairs[i].index(), pairs[i + 1], false};
-    return false;
-  }
-  return true;
-}
-
 }  // namespace
 
-Rows::Rows(Heap& heap, Budget& budget) : stacks(budget), keys(budget), heap_(heap), budget_(budget) {}
+Rows::Rows(Heap& heap, Budget& budget)
+    : stacks(budget), keys(budget), streams(0, budget), pools({0, 0}, budget), heap_(heap), budget_(budget) {}
 
 std::optional<Value> Rows::make_row(std::span<const Value> pairs, Problem& problem) {
   if (pairs.size() > 2 * kRowKeysMax) return std::nullopt;
@@ -221,20 +212,6 @@ std::optional<Value> Rows::make_block(std::span<const Value> pairs, std::uint64_
   return Value(Kind::kBlock, blocks.size() - 1);
 }
 
-// 2.0 wrote the allocations that a block served, newest first, in place of its frames. The newest is the block's own.
-bool Rows::read_history(Value value, Block& history) {
-  const Value list = heap_.resolve(value);
-  if (list.is(Kind::kEmptyList)) return true;
-  if (!list.is(Kind::kList)) return false;
-  const Value newest = heap_.resolve(heap_.contents(list)[0]);
-  if (!newest.is(Kind::kDict)) return false;
-  Problem ignored;
-  return read_pairs(heap_.contents(newest), ignored, [&](std::uint32_t key, Value item) {
-    if (key == word::real_size) return heap_.to_unsigned(item, history.requested);
-    return key != word::frames || read_stack(item, history.stack);
-  });
-}
-
 bool Rows::read_frame_field(std::uint32_t key, Value value, Frame& row) {
   switch (key) {
     case word::filename:
@@ -254,72 +231,6 @@ std::optional<Value> Rows::make_frame(std::span<const Value> pairs, std::uint64_
   constexpr std::uint64_t kNeeded = keys_of({word::filename, word::name, word::line});
   if (!has_all(kNeeded, seen, problem) || !read_pairs(pairs, problem, read)) return std::nullopt;
   return Value(Kind::kFrame, stacks.intern_frame(row));
-}
-
-// ---- values
-
-bool Rows::read_text(Value value, std::uint32_t& out) const {
-  out = value.index();
-  return value.is(Kind::kText);
-}
-
-// PyTorch writes -1 where a frame has no line, at times as an unsigned number.
-bool Rows::read_line(Value value, std::int32_t& out) const {
-  std::uint64_t line = 0;
-  if (value == Value::of_int(-1)) return true;
-  if (!heap_.to_unsigned(value, line) || (line > INT32_MAX && line != UINT64_MAX)) return false;
-  out = line == UINT64_MAX ? 0 : static_cast<std::int32_t>(line);
-  return true;
-}
-
-bool Rows::read_stream(Value value, std::uint16_t& out) {
-  std::uint64_t handle = 0;
-  std::int64_t negative = 0;  // a handle in the upper half of the address space, cast
-  if (!heap_.to_unsigned(value, handle)) {
-    if (!heap_.to_signed(value, negative)) return false;
-    handle = static_cast<std::uint64_t>(negative);
-  }
-  const std::optional<std::uint16_t> id = streams.id_of(handle);
-  out = id.value_or(0);
-  return id.has_value();
-}
-
-bool Rows::read_pool(Value value, std::uint16_t& out) {
-  PoolId pool;
-  if (value.is(Kind::kPair)) {
-    pool = {value.payload() >> kPairBits, value.payload() & ((std::uint64_t{1} << kPairBits) - 1)};
-  } else {
-    const std::span<const Value> parts = heap_.contents(heap_.resolve(value));
-    if (parts.size() != 2 || heap_.resolve(value).is(Kind::kDict)) return false;
-    if (!heap_.to_unsigned(parts[0], pool.first) || !heap_.to_unsigned(parts[1], pool.second)) return false;
-  }
-  const std::optional<std::uint16_t> id = pools.id_of(pool);
-  out = id.value_or(0);
-  return id.has_value();
-}
-
-bool Rows::read_stack(Value value, std::uint32_t& out) {
-  const Value list = heap_.resolve(value);
-  if (list.is(Kind::kStack)) {
-    out = list.index();
-    return true;
-  }
-  const bool is_list = list.is(Kind::kList) && !heap_.run(list).refused;
-  if (!is_list && !(list.is(Kind::kEmptyList) && value.is(Kind::kObject))) return false;
-  frame_ids_.clear();
-  for (const Value item : heap_.contents(list)) {
-    const Value frame = heap_.resolve(item);
-    if (!frame.is(Kind::kFrame)) {
-      heap_.refuse(list);
-      return false;
-    }
-    push(frame_ids_, frame.index(), budget_);
-  }
-  out = stacks.intern_stack(frame_ids_);
-  if (!is_list) return true;
-  heap_.redefine(value, Value(Kind::kStack, out));
-  heap_.forget(list);
-  return true;
 }
 
 }  // namespace gapless

@@ -39,6 +39,13 @@ struct SegmentRow {
   int device;
 };
 
+struct StreamHash {
+  std::uint64_t operator()(std::uint64_t handle) const { return mix_hash(mix_hash(0, handle), 1); }
+};
+struct PoolHash {
+  std::uint64_t operator()(const PoolId& id) const { return mix_hash(mix_hash(0, id.first), id.second); }
+};
+
 // Why a dictionary is not the row that its keys announce.
 struct Problem {
   std::uint32_t key = kNoText;  // a word; kNoText when the keys announce no row
@@ -63,11 +70,8 @@ class Rows {
   std::vector<Block> blocks;
   StackTable stacks;
   Keys keys;
-  SmallIds<std::uint64_t, std::hash<std::uint64_t>> streams{0};
-  struct PoolHash {
-    std::size_t operator()(const PoolId& id) const { return mix_hash(mix_hash(0, id.first), id.second); }
-  };
-  SmallIds<PoolId, PoolHash> pools{{0, 0}};
+  SmallIds<std::uint64_t, StreamHash> streams;
+  SmallIds<PoolId, PoolHash> pools;
 
  private:
   std::optional<Value> make_event(std::span<const Value> pairs, std::uint64_t seen, Problem& problem);

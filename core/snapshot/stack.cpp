@@ -5,7 +5,7 @@ namespace gapless {
 // Writers count keys up from 0 or 1; a key far from the others has a place of its own, so that it costs no room.
 void Memo::put(std::uint64_t key, Value value) {
   constexpr std::uint64_t kGapMax = 16;
-  constexpr Bytes kNodeBytes = 48;
+  constexpr Bytes kNodeBytes = 64;
   if (key < values_.size()) {
     values_[key] = value;
   } else if (key <= values_.size() + kGapMax) {

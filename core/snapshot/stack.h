@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "snapshot/budget.h"
@@ -89,7 +89,7 @@ class Memo {
 
   Budget& budget_;
   std::vector<Value> values_;  // by key, as far as keys come in order
-  std::unordered_map<std::uint64_t, Value> others_;
+  std::map<std::uint64_t, Value> others_;
 };
 
 }  // namespace gapless

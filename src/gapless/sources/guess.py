@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+
 _SNAPSHOT = "give the file that torch.cuda.memory._dump_snapshot() wrote"
 _UNPACK = "unpack it first, or pack it with gzip, which is read as it is"
 _MAGIC = (
@@ -42,7 +44,7 @@ def guess(head: bytes) -> tuple[str, str]:
 def _guess_text(head: bytes) -> tuple[str, str]:
     """As `guess`, for what may be text."""
     try:
-        text = head[:-3].decode() if len(head) > 3 else head.decode()  # the cut may part a character
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
     except UnicodeDecodeError:
         return "binary data of no kind known here", _SNAPSHOT
     if any(c < " " and c not in "\t\n\v\f\r\b\x1b" for c in text):

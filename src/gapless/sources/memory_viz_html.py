@@ -20,6 +20,7 @@ NAME = "page of PyTorch's memory_viz"
 
 _PAGE = re.compile(rb"\s*(<!doctype html|<html|<script)", re.IGNORECASE)
 _PICKLE = re.compile(rb'"base64"\s*:\s*"([A-Za-z0-9+/=]*)"')
+_DRAWING = b"let alloc_data ="  # 2.0 wrote what to draw, and no pickle
 _GIVE = "give the pickle that torch.cuda.memory._dump_snapshot() wrote, or a page made from one snapshot"
 
 
@@ -36,6 +37,8 @@ def read(content: Content) -> _core.Snapshot:
     """
     page = content.whole()
     pickles = [match.span(1) for match in _PICKLE.finditer(page)]
+    if not pickles and _DRAWING in page:
+        raise FormatError("the page is of PyTorch 2.0 and holds the drawing alone, not the recording", hint=_GIVE)
     if not pickles:
         raise FormatError("the page holds no memory snapshot", hint=_GIVE)
     if len(pickles) > 1:

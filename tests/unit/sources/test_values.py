@@ -127,6 +127,7 @@ def test_a_value_is_refused_where_it_stands(change: Callable[[Recording], None],
 
     assert found.value.message == said
     assert found.value.path == said.split(" ", maxsplit=1)[0]
+    assert found.value.hint.startswith("no PyTorch up to 2.14 writes so")
     assert 0 < found.value.offset < len(content)
 
 
