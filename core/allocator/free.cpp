@@ -189,6 +189,7 @@ void CachingAllocator::poll_events() {
   drain_queues([](BlockIndex) { return true; });
 }
 
+// Waits for every side stream and frees what waited.
 void CachingAllocator::synchronize(OwnerIndex only, bool all) {
   ++statistics_.num_sync_all_streams;
   queue_captured_frees();

@@ -100,7 +100,6 @@ bool CachingAllocator::release_available(const Request& request) {
   return !failed_ && sum >= wanted;
 }
 
-// Waits for every side stream and frees what waited.
 void CachingAllocator::release_pool_blocks(std::uint32_t pool) {
   std::vector<BlockIndex> expandable;
   for (const FreeEntry& entry : free_entries(pools_[pool])) {
