@@ -28,13 +28,11 @@ class Difference:
         return f"line {self.line}\n    real:{shown(self.real)}\n    ours:{shown(self.ours)}"
 
 
-def first_difference(real: list[str], ours: list[str], ours_ended_early: bool = False) -> Difference | None:
+def first_difference(real: list[str], ours: list[str]) -> Difference | None:
     """The first difference between what the harness printed and what our allocator did, or None."""
     real, ours = _comparable(real), _comparable(ours)
-    if ours_ended_early:
-        real = real[: len(ours)]
     for at, (one, other) in enumerate(zip(real, ours, strict=False)):
-        if one != other:
+        if one != other and not (one.startswith("error") and other.startswith("error")):
             return _difference(at, real, ours)
     return None if len(real) == len(ours) else _difference(min(len(real), len(ours)), real, ours)
 
@@ -47,9 +45,7 @@ def _difference(at: int, real: list[str], ours: list[str]) -> Difference:
 def _comparable(lines: list[str]) -> list[str]:
     kept: list[str] = []
     for line in lines:
-        if line.startswith("error"):
-            if not (kept and kept[-1].startswith("oom ")):
-                kept.append("error")
-        elif not line.startswith(_NOT_COMPARED):
+        is_exception_of_oom = line.startswith("error") and kept[-1:] and kept[-1].startswith("oom ")
+        if not is_exception_of_oom and not line.startswith(_NOT_COMPARED):
             kept.append(line)
     return kept

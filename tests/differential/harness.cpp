@@ -25,6 +25,7 @@
 #include <c10/cuda/PeerToPeerAccess.h>
 #define HAS_PEER_ACCESS_CACHE
 #endif
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cinttypes>
@@ -270,6 +271,15 @@ std::string first_part(std::string text) {
 
 bool always(signed char) { return true; }
 
+// A library that has run into undefined behaviour must not take the machine with it.
+void limit_this_process() {
+  constexpr rlim_t kBytesMost = 2ull << 30;
+  constexpr unsigned kSecondsMost = 300;
+  const rlimit most{kBytesMost, kBytesMost};
+  setrlimit(RLIMIT_AS, &most);
+  alarm(kSecondsMost);
+}
+
 }  // namespace
 
 namespace c10::cuda::_internal {
@@ -281,6 +291,7 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "usage: %s CAPACITY_BYTES < script\n", arguments[0]);
     return 2;
   }
+  limit_this_process();
   device.total_bytes = device.limit_bytes = std::strtoull(arguments[1], nullptr, 10);
   setenv("TORCH_CPP_LOG_LEVEL", "ERROR", 1);  // newer releases warn at every refused device allocation
   c10::initLogging();

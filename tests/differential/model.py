@@ -22,9 +22,13 @@ _STATES = {"A": "live", "P": "pending", "-": "free"}
 
 
 class Run(NamedTuple):
-    """Lines as the harness prints them. `undefined`: PyTorch itself goes wrong in the operation after the last line."""
+    """What our allocator did: lines as the harness prints them, and the operations that were done.
+
+    `undefined`: the next operation, which was not done, is one in which PyTorch's own memory goes wrong.
+    """
 
     lines: list[str]
+    operations: list[str]
     undefined: bool
 
 
@@ -32,14 +36,14 @@ def run(lines: list[str], release: tuple[int, int], capacity_bytes: int) -> Run:
     """What our allocator does; it stops before an operation after which PyTorch's own behaviour is undefined."""
     program = _Program(release, capacity_bytes)
     printed: list[str] = []
-    for line in lines:
+    for done, line in enumerate(lines):
         words = line.split()
         decided = program.step(words[0], words[1:])
         if program.allocator.undefined:
-            return Run(printed, True)
+            return Run(printed, lines[:done], True)
         printed.append(f"> {line}")
         printed += decided
-    return Run(printed, False)
+    return Run(printed, lines, False)
 
 
 class _Program:

@@ -15,5 +15,5 @@ def run(harness: Path, lines: list[str], capacity_bytes: int) -> list[str]:
     done = subprocess.run(command, input=program, env=environment, capture_output=True, text=True, check=False)
     printed = done.stdout.splitlines()
     if done.returncode:
-        printed.append(f"error the harness ended with {done.returncode}: {done.stderr[-500:]}")
+        printed.append(f"crashed: the harness ended with {done.returncode}: {done.stderr[-500:]}")
     return printed
