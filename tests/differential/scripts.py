@@ -21,7 +21,9 @@ _OUTSIDE = ("", "max_split_size_mb:21", "max_split_size_mb:40", _EXPANDABLE)
 # Sizes at which a decision changes, or that leave a remainder of exactly 512 bytes or 1 MiB; and one byte to each side.
 _EDGES = [512, MIB, 2 * MIB, 9 * MIB, 10 * MIB, 11 * MIB, 12 * MIB, 19 * MIB, 20 * MIB, 21 * MIB, 22 * MIB, 31 * MIB]
 _EDGES += [39 * MIB, 40 * MIB, 41 * MIB, 60 * MIB, 61 * MIB, 62 * MIB]
-_EDGE_SIZES = [edge + step for edge in _EDGES for step in (-513, -512, -1, 0, 1, 512) if edge + step > 0]
+_EDGE_SIZES = tuple(edge + step for edge in _EDGES for step in (-513, -512, -1, 0, 1, 512) if edge + step > 0)
+# Sums of these often equal a threshold, a limit or another one exactly.
+_MULTIPLES = tuple(range(20 * MIB, 180 * MIB, 20 * MIB))
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Profile:
     settings: tuple[str, ...] = ("",)  # one is chosen at the start
     reconfigures: bool = False  # and another one now and then
     fractions: tuple[float, ...] = ()  # memory fractions, likewise
-    edges: bool = False  # sizes from the edges
+    sizes: tuple[int, ...] = ()  # only these
+    live_blocks_most: int = 200  # from here on more is freed than allocated
     records_streams: bool = False  # blocks are used by other streams, whose events may be late
     squeezes: bool = False  # others take memory of the card, and give it back
     pools: bool = False  # private pools and scopes
@@ -43,7 +46,7 @@ PROFILES = {
     "default": Profile(80 * GIB),
     "oom": Profile(600 * MIB, squeezes=True),
     "maxsplit": Profile(900 * MIB, ("max_split_size_mb:32", "max_split_size_mb:64", "max_split_size_mb:128")),
-    "edges": Profile(600 * MIB, _OUTSIDE, edges=True),
+    "edges": Profile(600 * MIB, _OUTSIDE, sizes=_EDGE_SIZES, live_blocks_most=40),
     "roundup": Profile(
         80 * GIB,
         (
@@ -64,6 +67,18 @@ PROFILES = {
         fractions=(0.4, 0.7, 0.9, 1.0),
     ),
     "fraction": Profile(1500 * MIB, fractions=(0.4, 0.7, 0.9), squeezes=True),
+    "multiples": Profile(
+        800 * MIB,
+        (
+            "max_split_size_mb:40",
+            "garbage_collection_threshold:0.5",
+            "garbage_collection_threshold:0.25,max_split_size_mb:60",
+            f"{_EXPANDABLE},max_split_size_mb:40",
+        ),
+        fractions=(0.5, 0.75, 1.0),
+        sizes=_MULTIPLES,
+        live_blocks_most=10,
+    ),
     "expandable": Profile(600 * MIB, (_EXPANDABLE,), squeezes=True),
     "expandable-gc": Profile(
         1500 * MIB,
@@ -156,7 +171,7 @@ class _Writer:
         return [*self.lines, "snapshot", "stats", "empty_cache", "snapshot", "stats"]
 
     def _alloc_or_free(self) -> None:
-        share = self.alloc_share if len(self.live) < 200 else 0.2
+        share = self.alloc_share if len(self.live) < self.profile.live_blocks_most else 0.2
         if not self.live or self.rng.random() < share:
             self._alloc()
         else:
@@ -227,8 +242,8 @@ class _Writer:
             self.lines += self.scopes.step()
 
     def _size(self) -> int:
-        if self.profile.edges and self.rng.random() < 0.9:
-            return self.rng.choice(_EDGE_SIZES)
+        if self.profile.sizes:
+            return self.rng.choice(self.profile.sizes)
         if self.rng.random() < 0.7:
             return self.rng.choice(self.palette)
         return self.rng.randint(1, self.rng.choice((600, 70_000, 2 * MIB, 30 * MIB)))
