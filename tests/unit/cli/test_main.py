@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -71,7 +72,7 @@ def test_failure_is_json_too_where_json_is_asked_for(form: tuple[str, ...]) -> N
 
 
 def test_reader_that_goes_away_is_met_quietly() -> None:
-    command = " ".join([*GAPLESS, "conf", "expandable_segments:True", "|", "true;", "echo", "${PIPESTATUS[0]}"])
+    command = shlex.join([*GAPLESS, "conf", "expandable_segments:True"]) + " | true; echo ${PIPESTATUS[0]}"
 
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
 
