@@ -19,8 +19,12 @@ from gapless.replaying import UNLIMITED_BYTES, Replay, ReplayOptions, replay
 from gapless.tune.limits import fraction_leaving
 
 if TYPE_CHECKING:
+    from gapless.explain import Growth
     from gapless.explain.case import Case as Explained
     from gapless.recording import Recording
+
+_USUAL_STEPS = 3
+"""Lengths of a usual step within which the last one must have begun for its loop to be still running."""
 
 
 @dataclass(frozen=True)
@@ -144,9 +148,19 @@ class Case:
         return max(0, int(allocated[-1]) + self.request_bytes - int(allocated.max()))
 
     @cached_property
+    def growth(self) -> tuple[Growth, ...]:
+        """What grows with every step up to the critical moment; a loop that ended long before it is over."""
+        steps = self.explained.steps
+        if steps is None or not self.explained.growth:
+            return ()
+        until = steps.boundaries[steps.boundaries <= self.event]
+        usual = float(np.median(np.diff(until))) if len(until) > 1 else 0.0
+        return self.explained.growth if self.event - int(until[-1]) <= _USUAL_STEPS * usual else ()
+
+    @property
     def growth_bytes_per_step(self) -> int:
         """What the live memory grows by with every step."""
-        return sum(growth.bytes_per_step for growth in self.explained.growth)
+        return sum(one.bytes_per_step for one in self.growth)
 
     @property
     def step_count(self) -> int | None:

@@ -21,7 +21,7 @@ _MOST_NAMED = 2
 
 def propose(case: Case, sizes: DecisiveSizes) -> Iterator[Candidate | None]:
     """All growing places together: freed at the end of the step in which they were allocated."""
-    growth, steps = case.explained.growth, case.explained.steps
+    growth, steps = case.growth, case.explained.steps
     if not growth or steps is None:
         return
     places = dict.fromkeys(one.at for one in growth)
