@@ -41,6 +41,13 @@ void bind_options(nb::module_& m) {
       .def_rw("stops_at_failure", &WhatIfOptions::stops_at_failure)
       .def_rw("state_before_event", &WhatIfOptions::state_before_event, "Keep the state before it; NEVER: do not.")
       .def_rw("keeps_timeline", &WhatIfOptions::keeps_timeline)
+      .def_prop_rw(
+          "failed_request_factor", [](const WhatIfOptions& o) { return o.failed_request_factor; },
+          [](WhatIfOptions& o, double factor) {
+            if (!(factor > 0 && factor <= 1e6)) throw nb::value_error("failed_request_factor must be over 0");
+            o.failed_request_factor = factor;
+          },
+          "Of the size of requests that failed in the recording.")
       .def_rw("switch_before_event", &WhatIfOptions::switch_before_event, "Use switched_settings from it on.")
       .def_rw("switched_settings", &WhatIfOptions::switched_settings);
 }

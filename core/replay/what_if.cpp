@@ -134,11 +134,19 @@ class Run {
     if (placed.block == kNoBlock) ++result_.allocations_not_placed;
   }
 
+  Bytes failed_request_bytes(Bytes recorded) const {
+    if (options_.failed_request_factor == 1) return recorded;
+    const double scaled = static_cast<double>(recorded) * options_.failed_request_factor;
+    const double most = static_cast<double>(kMaxRequest / 2);
+    return std::max(static_cast<Bytes>(std::min(scaled, most)), Bytes{1});
+  }
+
   // A request that failed in the recording: the program went on without it.
   void repeat_failure(std::uint32_t event) {
     const Events& events = trace_.events();
-    const Bytes size = events.size[event];
-    if (size == 0 || size >= kMaxRequest) return;
+    const Bytes recorded = events.size[event];
+    if (recorded == 0 || recorded >= kMaxRequest) return;
+    const Bytes size = failed_request_bytes(recorded);
     const Placement placed = request(size, events.stream[event], trace_.pool_of_event[event], event, true);
     if (placed.block == kNoBlock) return;
     result_.served_failures.push_back(event);

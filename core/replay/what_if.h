@@ -36,6 +36,7 @@ struct WhatIfOptions {
   bool stops_at_failure = true;               // else the failed allocation is left out and the program goes on
   std::uint32_t state_before_event = kNever;  // an event before which the state is kept
   bool keeps_timeline = false;
+  double failed_request_factor = 1;  // of the size of requests that failed in the recording
   // From this event on other settings hold, as after a call of set_allocator_settings.
   std::uint32_t switch_before_event = kNever;
   AllocatorSettings switched_settings;

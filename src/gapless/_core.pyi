@@ -310,6 +310,12 @@ class WhatIfOptions:
     @keeps_timeline.setter
     def keeps_timeline(self, arg: bool, /) -> None: ...
     @property
+    def failed_request_factor(self) -> float:
+        """Of the size of requests that failed in the recording."""
+
+    @failed_request_factor.setter
+    def failed_request_factor(self, arg: float, /) -> None: ...
+    @property
     def switch_before_event(self) -> int:
         """Use switched_settings from it on."""
 

@@ -33,6 +33,8 @@ class Edits:
     """Bytes asked for; 0: never allocated."""
     free_before_event: Sequence[int] = ()
     """Freed before that event if still alive; ``_core.NEVER``: as recorded."""
+    failed_request_factor: float = 1.0
+    """Of the size of requests that failed in the recording."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +125,7 @@ def _run(recording: Recording, chosen: ReplayOptions, release: Release, descendi
     options.start_as_recorded = chosen.start_as_recorded
     options.stops_at_failure = chosen.stops_at_failure
     options.keeps_timeline = chosen.keeps_timeline
+    options.failed_request_factor = chosen.edits.failed_request_factor
     if chosen.state_before_event is not None:
         options.state_before_event = chosen.state_before_event
     if chosen.switch is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gapless.conf import line_to_copy
@@ -52,15 +53,27 @@ def to_text(result: TuneResult, terminal: Terminal) -> None:
     """The line to copy, the table of what was tried, and what the best of it risks."""
     _verdict(result, terminal)
     terminal.line()
-    rows = [_heading(), *(_row(one) for one in result.tried[:_MOST_ROWS])]
+    shown = _shown(result.tried)
+    rows = [_heading(), *(_row(one) for one in shown)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for number, row in enumerate(rows):
         cells = [cell.rjust(width) if 1 < at < 6 else cell.ljust(width) for at, (cell, width) in _sized(row, widths)]
         line = "  ".join(cells).rstrip()
         terminal.line(terminal.paint(line, "bold") if number == 0 else line)
-    if len(result.tried) > _MOST_ROWS:
-        terminal.line(f"... and {len(result.tried) - _MOST_ROWS} more; --format json gives all")
+    if len(result.tried) > len(shown):
+        terminal.line(f"... and {len(result.tried) - len(shown)} more; --format json gives all")
     _remarks(result, terminal)
+
+
+def _shown(tried: Sequence[Tried]) -> list[Tried]:
+    """The best of each family, then the best of the rest; in order of rank."""
+    best: dict[object, int] = {}
+    # Of changes to the code that differ in degree, the smallest; of all else, the best.
+    by_degree = sorted(enumerate(tried), key=lambda pair: pair[1].candidate.order if pair[1].candidate.group else 0)
+    for number, one in by_degree:
+        best.setdefault((one.fix.kind, one.helps, one.candidate.family or one.candidate.change), number)
+    chosen = [*best.values(), *(number for number in range(len(tried)) if number not in best.values())]
+    return [tried[number] for number in sorted(chosen[:_MOST_ROWS])]
 
 
 def _sized(row: list[str], widths: list[int]) -> list[tuple[int, tuple[str, int]]]:
@@ -68,8 +81,12 @@ def _sized(row: list[str], widths: list[int]) -> list[tuple[int, tuple[str, int]
 
 
 def _verdict(result: TuneResult, terminal: Terminal) -> None:
-    best = result.best
-    if best is None:
+    best, case = result.best, result.case
+    if case.is_full:
+        grows = " and grows" if case.growth else ""
+        words = f"Memory is full{grows}: only a smaller job or a larger card can be relied on. What was tried:"
+        terminal.line(terminal.paint(words, "bold"))
+    elif best is None:
         terminal.line(terminal.paint("No change that was tried gets over the critical moment on this card.", "bold"))
     elif best.fix.conf is not None:
         terminal.line(f"export {line_to_copy(best.fix.conf)}")

@@ -1,7 +1,6 @@
 """The few fixes that an explanation shows: the best of each sort, so that a choice is left.
 
-Less work than `tune`: single settings only, and margins for those that are shown. A setting that only reaches the end
-of a recording that stops at its failure is shown beside what else would help.
+Less work than `tune`: single settings only, and margins for the few that are shown.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from gapless.tune.candidates import propose_all
 from gapless.tune.engine import TuneOptions, case_of
 from gapless.tune.fix import Kind
 from gapless.tune.larger_card import larger_card
-from gapless.tune.search import measure_cards, ranked, try_all, with_card, with_risks
+from gapless.tune.search import measure_cards, try_all, with_card, with_risks
 from gapless.tune.sizes import decisive_sizes
 from gapless.tune.tried import Tried
 
@@ -45,23 +44,25 @@ def best_fixes(explained: Explained, options: TuneOptions | None = None) -> list
     found = _one_of_each_sort([one for one in tried if one.helps])
     if explained.recording.event_count <= _MEASURED_UP_TO:
         found = measure_cards(case, found[:_MEASURED], parts=_COARSE_PARTS)
-        found = [*found, *(_card(case) if len(found) < _SHOWN else [])]
-    return [with_risks(case, one).fix for one in _shown(found)]
+        found = [*found, *(_card(case) if len(_shown(case, found)) < _SHOWN else [])]
+    return [with_risks(case, one).fix for one in _shown(case, found)]
 
 
 def _one_of_each_sort(helping: list[Tried]) -> list[Tried]:
-    """The best of each family of settings, and every change to the code."""
+    """The best of each family of settings; of changes to the code that differ in degree, the smallest that helps."""
     best: dict[object, Tried] = {}
-    for one in helping:
+    for one in sorted(helping, key=lambda one: one.candidate.order if one.fix.kind is Kind.CODE else 0):
         best.setdefault((one.fix.kind, one.candidate.family or one.candidate.change), one)
     return list(best.values())
 
 
-def _shown(found: list[Tried]) -> list[Tried]:
-    """Where settings help, one place is still kept for the code."""
-    code = [one for one in found if one.fix.kind is Kind.CODE][:1]
-    others = [one for one in found if one.fix.kind is not Kind.CODE][: _SHOWN - len(code)]
-    return ranked([*others, *code])
+def _shown(case: Case, found: list[Tried]) -> list[Tried]:
+    """Two settings and a change to the code; where memory is full, no settings, which would only put it off."""
+    settings = [] if case.is_full else [one for one in found if one.fix.kind in (Kind.SETTING, Kind.LIMIT)]
+    code = [one for one in found if one.fix.kind is Kind.CODE]
+    cards = [one for one in found if one.fix.kind is Kind.CARD]
+    settings = settings[: _SHOWN - 1] if code else settings
+    return [*settings, *code, *cards][:_SHOWN]
 
 
 def _card(case: Case) -> list[Tried]:

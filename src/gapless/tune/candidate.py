@@ -41,13 +41,15 @@ class Candidate:
     edited_bytes: int = 0
     """Sizes and lifetimes that were assumed."""
     order: int = 0
-    """Among equals, lower comes first: values far from the sizes that decide."""
+    """Among equals, lower comes first: values far from the sizes that decide, smaller changes to the code."""
+    group: str = ""
+    """Of changes to the code: those of one group differ in degree."""
 
     @property
     def family(self) -> str:
-        """The option that matters most among those that are changed; empty where none is."""
+        """The option that matters most among those that are changed, or the group of a change to the code."""
         names = (*_WEIGHTY, *sorted(self.changes))
-        return next((name for name in names if name in self.changes), "")
+        return next((name for name in names if name in self.changes), self.group)
 
     def options(self, case: Case, capacity_bytes: int | None = None) -> ReplayOptions:
         """How to replay it; `capacity_bytes`: on a card of that size instead, other things being equal."""

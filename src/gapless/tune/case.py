@@ -163,6 +163,13 @@ class Case:
         return sum(one.bytes_per_step for one in self.growth)
 
     @property
+    def is_full(self) -> bool:
+        """The memory is in use, and more is asked for than ever before: settings can do no more than put it off."""
+        refusal = self.explained.refusal
+        full = refusal is not None and not refusal.by_limit and refusal.is_full and self.demand_beyond_bytes > 0
+        return full or bool(self.growth)
+
+    @property
     def step_count(self) -> int | None:
         """Whole steps in the recording; None where they cannot be told apart."""
         steps = self.explained.steps

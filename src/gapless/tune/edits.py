@@ -46,20 +46,28 @@ def freed_early(case: Case, rows: NDArray[np.int64], before: NDArray[np.int64], 
     )
 
 
-def scaled(case: Case, rows: NDArray[np.int64], factor: float, change: str) -> Candidate | None:
-    """Allocations of another size; None where there are none. Whole multiples of 512 bytes, and never nothing."""
+def scaled(
+    case: Case, rows: NDArray[np.int64], factor: float, change: str, *, failed_request: bool = False, order: int = 0
+) -> Candidate | None:
+    """Allocations of another size; None where there are none. Whole multiples of 512 bytes, and never nothing.
+
+    Args:
+        case: What is tuned.
+        rows: The allocations.
+        factor: Of their sizes.
+        change: For people.
+        failed_request: The request that failed shrinks as well.
+        order: Among equals.
+    """
     if not len(rows):
         return None
     allocations = case.recording.trace.allocations
     column = allocations.requested.astype(np.int64)
     smaller = (column[rows] * factor).astype(np.int64) // 512 * 512
     column[rows] = np.maximum(smaller, np.minimum(column[rows], 512))
-    return Candidate(
-        kind=Kind.CODE,
-        change=change,
-        edits=Edits(requested=column.tolist()),
-        edited_bytes=int(allocations.size[rows].sum()),
-    )
+    edits = Edits(requested=column.tolist(), failed_request_factor=factor if failed_request else 1.0)
+    bytes_ = int(allocations.size[rows].sum()) + (case.request_bytes if failed_request else 0)
+    return Candidate(kind=Kind.CODE, change=change, edits=edits, edited_bytes=bytes_, order=order, group="size")
 
 
 def allocations_at(case: Case, place: Frame | None) -> NDArray[np.int64]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gapless.recording import Progress, Recording
     from gapless.tune.candidate import Candidate
 
-_LEAST_CARDS, _REPLAYS_A_CARD, _EVENTS_FOR_CARDS = 4, 16, 100_000_000
+_LEAST_CARDS, _REPLAYS_A_CARD, _EVENTS_FOR_CARDS = 4, 16, 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True)

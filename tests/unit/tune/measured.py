@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.recordings import shared_snapshots
+from gapless.cards import Card, find_card
+from tests.recordings import ROOT, shared_snapshots
 
 
 @dataclass(frozen=True)
@@ -17,14 +18,14 @@ class Rerun:
 
     path: Path
     conf: str
-    card: str
+    card: Card
     completes: bool
-    without_fraction: bool
+    without_fraction: bool = False
 
     @property
     def name(self) -> str:
         """For the test's title."""
-        return f"{self.path.name.partition('.')[0]}-{self.conf or 'default'}-{self.card}"
+        return f"{self.path.name.partition('.')[0]}-{self.conf or 'default'}-{self.card.name}"
 
 
 def shared_reruns() -> list[Rerun]:
@@ -34,16 +35,37 @@ def shared_reruns() -> list[Rerun]:
         rerun
         for manifest in sorted(manifests)
         for line in manifest.read_text(encoding="utf-8").splitlines()
-        for rerun in _reruns(manifest.parent, json.loads(line))
+        for rerun in _of_shared(manifest.parent, json.loads(line))
     ]
 
 
-def _reruns(folder: Path, entry: dict[str, Any]) -> Iterator[Rerun]:
+def fixture_reruns(folder: Path = ROOT / "tests" / "fixtures") -> list[Rerun]:
+    """Those of the fixtures."""
+    return [
+        rerun
+        for manifest in sorted(folder.glob("*/manifest.json"))
+        for entry in json.loads(manifest.read_text(encoding="utf-8"))["recordings"]
+        for rerun in _of_fixture(manifest.parent, entry)
+    ]
+
+
+def _of_shared(folder: Path, entry: dict[str, Any]) -> Iterator[Rerun]:
     for rerun in entry.get("measured_reruns", []):
         yield Rerun(
             path=folder / entry["name"],
             conf=rerun["settings"],
-            card=rerun["capacity"],
+            card=find_card(rerun["capacity"]),
             completes=rerun["outcome"] == "completes",
             without_fraction=rerun.get("per_process_fraction") == "not set",
+        )
+
+
+def _of_fixture(folder: Path, entry: dict[str, Any]) -> Iterator[Rerun]:
+    for rerun in entry.get("measured_reruns", []):
+        card, context = rerun["card"]["card_bytes"], rerun["card"]["context_bytes"]
+        yield Rerun(
+            path=(folder / entry["file"]).resolve(),
+            conf=rerun["card"]["conf"],
+            card=Card(f"{card >> 20}MiB", card - context, card),
+            completes=rerun["outcome"] == "survives",
         )
