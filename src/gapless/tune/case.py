@@ -14,7 +14,6 @@ import numpy as np
 
 from gapless import _core
 from gapless.cards import Card
-from gapless.recording.recording import FREE
 from gapless.replaying import UNLIMITED_BYTES, Replay, ReplayOptions, replay
 from gapless.tune.limits import fraction_leaving
 
@@ -109,8 +108,9 @@ class Case:
 
     @cached_property
     def before(self) -> Replay:
-        """The run as it was, on the card."""
-        return replay(self.recording, self.options())
+        """The run as it was, on the card; a late start with every block where it was recorded."""
+        as_recorded = self.card_is_recorded and self.start_bytes > 0
+        return replay(self.recording, replace(self.options(), start_as_recorded=as_recorded))
 
     @cached_property
     def recorded_card(self) -> Card:
@@ -119,8 +119,9 @@ class Case:
 
     @cached_property
     def repeats_itself(self) -> bool:
-        """Replayed on the card of the recording, the critical request fails if it did, and nothing else does."""
-        control = self.before if self.card_is_recorded else replay(self.recording, self.options(self.recorded_card))
+        """Replayed as candidates are, on the card of the recording, the critical request fails if it did, and nothing
+        else does. Not so where the memory from before a late start was what kept the request from being served."""
+        control = replay(self.recording, self.options(self.recorded_card))
         recorded = set(self.recording.oom_events.tolist())
         failed = [{failure.event for failure in result.failures} for result in control.results]
         return all(events <= recorded and (not self.failed or self.event in events) for events in failed)
@@ -135,9 +136,8 @@ class Case:
 
     @cached_property
     def start_bytes(self) -> int:
-        """In use before the first event: of it neither the order nor the size of its segments' making is known."""
-        blocks = self.recording.trace.start.blocks
-        return int(blocks["size"][blocks["state"] != FREE].sum())
+        """Reserved before the first event: in which order it was asked for, and what was freed in between, is lost."""
+        return int(self.recording.trace.start.segments["size"].sum())
 
     @cached_property
     def demand_beyond_bytes(self) -> int:

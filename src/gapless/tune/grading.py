@@ -8,20 +8,21 @@ failure went on without what it had asked for: it `survives` only if it asked fo
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gapless.replaying import Replay, replay
 from gapless.tune.fix import Grade, Outcome
 
 if TYPE_CHECKING:
     from gapless._core import ReplayResult
-    from gapless.replaying import Replay
     from gapless.tune.candidate import Candidate
     from gapless.tune.case import Case
 
 
-def outcome_of(case: Case, replay: Replay) -> Outcome:
+def outcome_of(case: Case, replayed: Replay) -> Outcome:
     """What becomes of the run; unknown where the orders of addresses disagree whether it fails."""
-    found = {_outcome(case, result) for result in replay.results}
+    found = {_outcome(case, result) for result in replayed.results}
     if len(found) == 1:
         return found.pop()
     if found & {Outcome.FAILS, Outcome.UNKNOWN}:
@@ -47,7 +48,7 @@ def grade_of(case: Case, candidate: Candidate, outcome: Outcome) -> tuple[Grade,
     assumed = candidate.edited_bytes + case.start_bytes + _unknown_limit(case, candidate)
     if outcome is not Outcome.FAILS:
         assumed += max(case.demand_beyond_bytes, case.growth_bytes_per_step)
-    if outcome is Outcome.UNKNOWN or not _is_trustworthy(case, outcome):
+    if outcome is Outcome.UNKNOWN or not _is_exact(case) or not _is_told_by_the_change(case, candidate, outcome):
         return Grade.GUESS, assumed
     return (Grade.MODELLED if assumed or not case.recording.trace.is_complete else Grade.PROVED), assumed
 
@@ -59,9 +60,22 @@ def _unknown_limit(case: Case, candidate: Candidate) -> int:
     return case.limit.slack_bytes
 
 
-def _is_trustworthy(case: Case, outcome: Outcome) -> bool:
-    """The model repeats the recording exactly, and fails where it failed before anything is called a cure."""
+def _is_exact(case: Case) -> bool:
+    """The model repeats the recording, every event of it."""
     check = case.recording.check
     exact = check is not None and check.exact and check.events_checked > 0
-    whole = case.recording.trace.contradiction_count == 0 and case.recording.program.skipped_events == 0
-    return exact and whole and (outcome is Outcome.FAILS or case.repeats_itself)
+    return exact and case.recording.trace.contradiction_count == 0 and case.recording.program.skipped_events == 0
+
+
+def _is_told_by_the_change(case: Case, candidate: Candidate, outcome: Outcome) -> bool:
+    """Whether it is the change that helps, and not how the memory from before a late start is imagined.
+
+    Imagined anew, the failure has to come without the change; or the change has to help with every block left where it
+    was, too.
+    """
+    if outcome is Outcome.FAILS or case.repeats_itself:
+        return True
+    if not case.start_bytes or candidate.edits.requested:
+        return False
+    left = replay(case.recording, replace(candidate.options(case), start_as_recorded=True))
+    return outcome_of(case, left) is outcome

@@ -36,7 +36,8 @@ def values(sizes: tuple[int, ...]) -> list[int]:
     >>> values((30 * MIB, 1070 * MIB, 1090 * MIB))
     [128, 25, 1080, 30, 31, 1070, 1071, 1090]
     """
-    ends = [_LEAST_MIB * MIB, *sizes]
+    least = _LEAST_MIB * MIB
+    ends = [least, *(size for size in sizes if size > least)]
     gaps = [(low, high) for low, high in itertools.pairwise(ends) if high >= low + 2 * MIB]
     gaps.sort(key=lambda gap: gap[0] / gap[1])
     edges = [value for size in sizes for value in (size // MIB, size // MIB + 1)]

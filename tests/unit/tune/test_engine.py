@@ -1,0 +1,91 @@
+"""Tune as a whole, and the few fixes beside an explanation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gapless.cards import find_card
+from gapless.errors import InputError
+from gapless.explain.case import open_case
+from gapless.explain.options import ExplainOptions
+from gapless.recording import open_recordings
+from gapless.tune import Grade, Kind, Outcome, TuneOptions, best_fixes, tune
+from gapless.units import MIB
+from tests.recordings import each_shared_snapshot
+from tests.unit.tune.made import pinned, training
+
+
+def test_the_best_comes_first_and_its_setting_is_whole(tmp_path: Path) -> None:
+    result = tune(pinned(tmp_path, conf="garbage_collection_threshold:0.8"))
+
+    assert result.best is result.tried[0]
+    assert result.best.fix.conf is not None
+    assert "garbage_collection_threshold" in result.best.fix.conf
+    assert [one.rank for one in result.tried] == sorted(one.rank for one in result.tried)
+
+
+def test_every_sort_of_change_is_tried(tmp_path: Path) -> None:
+    tried = tune(pinned(tmp_path)).tried
+
+    families = {(one.fix.kind, one.candidate.family) for one in tried}
+    assert families >= {
+        (Kind.SETTING, "expandable_segments"),
+        (Kind.SETTING, "max_split_size_mb"),
+        (Kind.SETTING, "garbage_collection_threshold"),
+        (Kind.CODE, ""),
+        (Kind.CARD, ""),
+    }
+
+
+def test_a_fraction_that_leaves_room_and_still_survives(tmp_path: Path) -> None:
+    """292 MiB are needed: a card of 400 can spare 100 MiB, not 120."""
+    card = find_card("400MiB")
+
+    enough = tune(training(tmp_path), TuneOptions(card=card, leave_free_bytes=100 * MIB))
+    too_much = tune(training(tmp_path), TuneOptions(card=card, leave_free_bytes=120 * MIB))
+
+    assert enough.best is not None
+    assert (enough.best.outcome, enough.best.fix.grade) == (Outcome.SURVIVES, Grade.PROVED)
+    assert any(one.fix.conf == "per_process_memory_fraction:0.75" and one.helps for one in enough.tried)
+    assert not any(one.fix.kind is Kind.SETTING and one.helps for one in too_much.tried)
+
+
+def test_the_lower_bound_counts_the_request_that_failed(tmp_path: Path) -> None:
+    """50 MiB of weights and ten segments of 110; at the failure only 150 + 105 are live."""
+    assert tune(pinned(tmp_path), TuneOptions(finds_cards=False)).case.lower_bound_bytes == 1150 * MIB
+
+
+def test_retries_are_counted_by_step(tmp_path: Path) -> None:
+    """Four passes of the optimizer bound three whole steps."""
+    in_steps = tune(training(tmp_path), TuneOptions(finds_cards=False)).tried
+    without = tune(pinned(tmp_path), TuneOptions(finds_cards=False)).tried
+
+    assert {one.fix.retries_per_step for one in in_steps} == {0.0, 1 / 3, 1.0}
+    assert {one.fix.retries_per_step for one in without} == {None}
+
+
+@each_shared_snapshot(where=lambda path: path.name.startswith("no_history"))
+def test_without_events_nothing_can_be_tried(path: Path) -> None:
+    recording = open_recordings(str(path))[0]
+
+    with pytest.raises(InputError, match="holds no events"):
+        tune(recording)
+    assert best_fixes(open_case(recording, ExplainOptions())) == []
+
+
+def test_an_explanation_shows_settings_and_code_that_help(tmp_path: Path) -> None:
+    fixes = best_fixes(open_case(pinned(tmp_path), ExplainOptions()))
+
+    assert [fix.kind for fix in fixes] == [Kind.SETTING, Kind.SETTING, Kind.CODE]
+    assert all(fix.outcome is Outcome.SERVES_REQUEST and fix.margin_bytes is not None for fix in fixes)
+    assert {fix.change for fix in fixes[:2]} >= {"set expandable_segments:True"}
+
+
+def test_where_memory_grows_no_setting_is_shown(tmp_path: Path) -> None:
+    fixes = best_fixes(
+        open_case(training(tmp_path, steps=40, leak=16 * MIB, capacity_bytes=800 * MIB), ExplainOptions())
+    )
+
+    assert [fix.kind for fix in fixes] == [Kind.CODE, Kind.CARD]

@@ -1,0 +1,88 @@
+"""Risks that come with a change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gapless.recording import Recording
+from gapless.tune import Risk
+from gapless.tune.candidate import of_conf
+from gapless.tune.case import Case
+from gapless.tune.search import try_all, with_risks
+from gapless.units import MIB
+from tests.programs import Program, user
+from tests.unit.tune.made import case, pinned
+
+
+def risks(made: Case, conf: str) -> dict[str, str]:
+    candidate = of_conf(made, conf, "")
+    assert candidate is not None
+    (one,) = try_all(made, [candidate])
+    return {risk.name: risk.message for risk in with_risks(made, one).fix.risks}
+
+
+def test_expandable_segments_name_what_they_break(tmp_path: Path) -> None:
+    found = risks(case(pinned(tmp_path)), "expandable_segments:True")
+
+    assert list(found) == ["expandable-breaks-ipc", "expandable-breaks-registration"]
+
+
+def test_what_fails_has_no_risks(tmp_path: Path) -> None:
+    assert risks(case(pinned(tmp_path)), "max_split_size_mb:500") == {}
+
+
+def cut_and_freed(folder: Path) -> Recording:
+    """A large segment is cut in two, its first part freed; the next request needs memory that only it could give."""
+    program = Program(capacity_bytes=100 * MIB)
+    program.alloc("a", 60 * MIB, at=user(1))
+    program.free("a")
+    program.alloc("b", 41 * MIB, at=user(2))
+    program.alloc("c", 10 * MIB, at=user(3))
+    program.free("b")
+    assert not program.alloc("d", 50 * MIB, at=user(4))
+    return program.open(folder)
+
+
+def test_a_switch_that_would_free_live_memory_in_this_recording_is_found(tmp_path: Path) -> None:
+    found = risks(case(cut_and_freed(tmp_path)), "max_split_size_mb:40")
+
+    assert found["switch-frees-live-memory"] == (
+        "set it before the start: switched on before event 6 of this recording, PyTorch would give back a segment in"
+        " which tensors live"
+    )
+
+
+def test_a_limit_set_by_the_change_says_so(tmp_path: Path) -> None:
+    conf = "expandable_segments:True,per_process_memory_fraction:0.95"
+
+    assert risks(case(pinned(tmp_path)), conf)["memory-limit"].startswith("PyTorch may reserve 95 % of the card")
+
+
+def test_rounding_that_wastes_memory_is_measured(tmp_path: Path) -> None:
+    """Ten blocks of 110 MiB take 112 MiB each when rounded to eighths: 20 MiB in all, and the limit is 64 MiB."""
+    program = Program(capacity_bytes=4000 * MIB)
+    for k in range(10):
+        program.alloc(k, 130 * MIB, at=user(1))
+    made = case(program.open(tmp_path), card=4000 * MIB)
+
+    found = risks(made, "roundup_power2_divisions:4")
+
+    assert found == {"rounding-waste": "300.00 MiB of the peak is lost inside blocks, 300.00 MiB more than before"}
+
+
+def test_a_run_that_ends_at_its_failure_with_more_than_ever_says_so(tmp_path: Path) -> None:
+    program = Program(capacity_bytes=200 * MIB)
+    program.alloc("a", 150 * MIB, at=user(1))
+    program.alloc("b", 100 * MIB, at=user(2))
+    made = case(program.open(tmp_path), card=400 * MIB)
+
+    found = risks(made, "")
+
+    assert found == {
+        "recording-ends-here": "the recording ends at the failing request, with 100.00 MiB more in use than ever"
+        " before: what the run needs next is not known"
+    }
+
+
+def test_a_risk_is_a_name_and_a_sentence() -> None:
+    assert Risk("a", "b") == Risk(name="a", message="b")

@@ -1,0 +1,64 @@
+"""The search for the smallest card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gapless.tune.candidate import Candidate, of_conf
+from gapless.tune.fix import Kind
+from gapless.tune.larger_card import larger_card
+from gapless.tune.search import measure_cards, try_all
+from gapless.tune.smallest_card import PAGE_BYTES, SmallestCard, _above_stumbles, _boundary, smallest_card
+from gapless.units import MIB
+from tests.unit.tune.made import case, pinned, training
+
+AS_IT_IS = Candidate(kind=Kind.SETTING, change="nothing")
+
+
+def test_it_is_found_to_the_page(tmp_path: Path) -> None:
+    """292 MiB of weights and activations, each in segments of their own; the optimizer reuses one."""
+    made = case(training(tmp_path))
+
+    assert smallest_card(made, AS_IT_IS) == SmallestCard(292 * MIB, PAGE_BYTES)
+
+
+def test_fragmentation_makes_it_larger_and_its_cure_smaller(tmp_path: Path) -> None:
+    """1155 MiB are live at one time; mapped by pages of 20 MiB that is 1160."""
+    made = case(pinned(tmp_path))
+    cure = of_conf(made, "expandable_segments:True", "")
+    assert cure is not None
+
+    assert smallest_card(made, AS_IT_IS) == SmallestCard(1256 * MIB, 4 * MIB)
+    assert smallest_card(made, cure) == SmallestCard(1162 * MIB, 4 * MIB)
+
+
+def test_a_margin_is_what_the_card_has_beyond_it(tmp_path: Path) -> None:
+    made = case(pinned(tmp_path))
+    cure = of_conf(made, "expandable_segments:True", "")
+    assert cure is not None
+
+    helps, fails = measure_cards(made, try_all(made, [AS_IT_IS, cure]))
+
+    assert (helps.fix.margin_bytes, fails.fix.margin_bytes) == (88 * MIB, -6 * MIB)
+
+
+def test_the_boundary_lies_within_a_grain() -> None:
+    assert _boundary(lambda size: size >= 777 * MIB, 100 * MIB, 2000 * MIB, 2 * MIB) == 778 * MIB
+
+
+def test_sizes_above_that_fail_move_it_up() -> None:
+    """Holds from 100 MiB on, but not from 600 to 700: 700 is the first that lasts."""
+
+    def fits(size: int) -> bool:
+        return 100 * MIB <= size < 600 * MIB or size >= 700 * MIB
+
+    assert _above_stumbles(fits, 300 * MIB, 1000 * MIB, PAGE_BYTES) == 700 * MIB
+
+
+def test_a_larger_card_is_named_where_the_run_is_known_to_fit(tmp_path: Path) -> None:
+    found = larger_card(case(pinned(tmp_path)))
+
+    assert found is not None
+    assert found[0].change == "a card on which PyTorch may reserve 1.23 GiB, like the t4"
+    assert found[1].bytes == 1256 * MIB
+    assert larger_card(case(training(tmp_path))) is None
