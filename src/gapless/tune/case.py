@@ -171,9 +171,9 @@ class Case:
 
     @property
     def step_count(self) -> int | None:
-        """Whole steps in the recording; None where they cannot be told apart."""
+        """Whole training steps in the recording; None where they cannot be told apart."""
         steps = self.explained.steps
-        return steps.count if steps is not None and steps.count > 0 else None
+        return steps.count if steps is not None and steps.is_training and steps.count > 0 else None
 
     @property
     def whole_steps_after(self) -> int:
