@@ -81,6 +81,11 @@ class Program:
         """Recording begins here; what happened before is forgotten."""
         self._trace.clear()
 
+    @property
+    def event_count(self) -> int:
+        """Events recorded so far."""
+        return len(self._trace)
+
     def to_dict(self) -> Plain:
         """The snapshot."""
         settings = {"PYTORCH_CUDA_ALLOC_CONF": self._conf, **self._exported()}

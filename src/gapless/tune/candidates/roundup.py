@@ -43,8 +43,9 @@ def varied_classes(case: Case) -> tuple[int, ...]:
     large = np.flatnonzero(allocations.requested > MIB)
     place = case.explained.stacks.place_of(allocations.stack[large])
     requested = allocations.requested[large].astype(np.int64)
-    pairs = np.unique(np.stack([place, requested]), axis=1)
-    distinct = np.bincount(pairs[0], minlength=1) if pairs.size else np.zeros(1, dtype=np.int64)
+    known, size = np.unique(requested, return_inverse=True)
+    pairs = np.unique(place * max(len(known), 1) + size)
+    distinct = np.bincount(pairs // max(len(known), 1), minlength=1)
     varied = distinct[place] >= _MANY
     weight = np.zeros(INTERVALS)
     for size, count in zip(*np.unique(requested[varied], return_counts=True), strict=True):
