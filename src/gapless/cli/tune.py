@@ -36,6 +36,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--leave-free", metavar="SIZE", help="memory of the card that others need, like 6GiB")
     parser.add_argument("--conf", metavar="TEXT", help="settings when it was recorded (default: told by the file)")
     parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--redact", action="store_true", help="leave out source paths")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
     from gapless.cards import find_card  # noqa: PLC0415  (so that --help needs no numpy)
     from gapless.recording import open_recordings  # noqa: PLC0415
     from gapless.report.progress import ProgressLine  # noqa: PLC0415
+    from gapless.report.redact import Redactor  # noqa: PLC0415
     from gapless.report.terminal import Terminal  # noqa: PLC0415
     from gapless.report.tune import to_json, to_text  # noqa: PLC0415
     from gapless.tune import TuneOptions, tune  # noqa: PLC0415
@@ -54,10 +56,11 @@ def run(args: argparse.Namespace) -> int:
         recording = _meant(open_recordings(args.file, options), args.file)
         asked = TuneOptions(card=card, leave_free_bytes=leave_free, at=args.at, progress=progress)
         result = tune(recording, asked)
+    redactor = Redactor([*recording.files(), recording.path] if args.redact else [])
     if args.format == "json":
-        print(json.dumps(to_json(result)))
+        print(json.dumps(redactor.json(to_json(result))))
     else:
-        to_text(result, Terminal(sys.stdout))
+        to_text(result, Terminal(sys.stdout, redactor.text))
     return 0
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gapless.conf import line_to_copy
 from gapless.explain.engine import input_to_json
+from gapless.tune import Outcome
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
 SCHEMA = "gapless.tune/1"
 _MOST_ROWS = 12
 _OUTCOMES = {
-    "survives": "survives",
-    "serves_request": "serves the request",
-    "unknown": "unknown",
-    "fails": "fails",
+    Outcome.SURVIVES: "survives",
+    Outcome.SERVES_REQUEST: "serves the request",
+    Outcome.UNKNOWN: "unknown",
+    Outcome.FAILS: "fails",
 }
+_SERVES_ALL = "serves all recorded"
+"""Where nothing failed: the recording holds no whole step after its peak."""
 
 
 def to_json(result: TuneResult) -> dict[str, Any]:
@@ -54,7 +57,7 @@ def to_text(result: TuneResult, terminal: Terminal) -> None:
     _verdict(result, terminal)
     terminal.line()
     shown = _shown(result.tried)
-    rows = [_heading(), *(_row(one) for one in shown)]
+    rows = [_heading(), *(_row(one, failed=result.case.failed) for one in shown)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for number, row in enumerate(rows):
         cells = [cell.rjust(width) if 1 < at < 6 else cell.ljust(width) for at, (cell, width) in _sized(row, widths)]
@@ -98,10 +101,10 @@ def _heading() -> list[str]:
     return ["outcome", "grade", "margin", "peak reserved", "calls", "smallest card", "change"]
 
 
-def _row(one: Tried) -> list[str]:
+def _row(one: Tried, *, failed: bool) -> list[str]:
     fix = one.fix
     return [
-        _OUTCOMES[fix.outcome.value],
+        _SERVES_ALL if fix.outcome is Outcome.SERVES_REQUEST and not failed else _OUTCOMES[fix.outcome],
         fix.grade.value,
         "-" if fix.margin_bytes is None else format_bytes(fix.margin_bytes),
         format_bytes(fix.reserved_bytes_peak_after),

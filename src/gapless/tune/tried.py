@@ -34,12 +34,14 @@ class Tried:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Smaller is better. Margins are compared among changes on the same card only, so cards come last."""
+        """Smaller is better. Margins are compared among changes on the same card only, so cards come last; of changes
+        to the code that differ in degree, the smaller degree is better."""
         fix, candidate = self.fix, self.candidate
         kind = 0 if fix.kind in _WITHOUT_COST else 1 if fix.kind is Kind.CODE else 2
         return (
             fix.outcome.rank,
             kind,
+            candidate.order if candidate.group else 0,
             -fix.margin_bytes if fix.margin_bytes is not None else _UNKNOWN_LAST,
             len(self.replay.result.retry_events),
             len(candidate.changes) + (candidate.fraction is not None),

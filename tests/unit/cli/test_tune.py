@@ -67,3 +67,13 @@ def test_wrong_arguments_end_in_one_message(
 ) -> None:
     assert main(["tune", str(path), *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+@each_shared_snapshot(where=lambda path: path.name.startswith("leak_keeps_graph"))
+def test_redaction_leaves_no_path(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = json_of(capsys, str(path), "--redact")
+
+    text = json.dumps(told)
+    assert "train.py" not in text
+    assert path.name not in text
+    assert any("let go after each step what file-" in fix["change"] for fix in told["candidates"])
