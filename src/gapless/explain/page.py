@@ -1,4 +1,4 @@
-"""The page of a rule, in Markdown: the same text in the documentation and at the prompt."""
+"""The page of a rule, in Markdown: the same text in the documentation and in the terminal."""
 
 from __future__ import annotations
 

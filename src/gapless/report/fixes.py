@@ -54,7 +54,12 @@ def fixes_to_text(fixes: Sequence[Fix], terminal: Terminal) -> None:
     for fix in fixes:
         margin = "" if fix.margin_bytes is None else f"  margin {format_bytes(fix.margin_bytes)}"
         head = f"  {fix.outcome.value:<14} {fix.grade.value:<8} {format_bytes(fix.reserved_bytes_peak_after):>11}"
-        terminal.clipped(f"{head}{margin}  {fix.change}")
+        line = f"{head}{margin}  {fix.change}"
+        if len(line) <= terminal.width:
+            terminal.line(line)
+        else:
+            terminal.line(f"{head}{margin}")
+            terminal.paragraph(fix.change, 6)
         for risk in fix.risks:
             terminal.paragraph(risk.name if risk.message in explained else f"{risk.name}: {risk.message}", 6)
             explained.add(risk.message)
