@@ -24,6 +24,7 @@ WORKSPACE_BYTES = (8_519_680, 33_554_432)
 """Of cuBLAS, as PyTorch sizes them: up to compute capability 8.x, and 9.0."""
 UNTOLD = -1
 """The recording ends before it could be seen."""
+_NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,20 +66,37 @@ class Lives:
 
     @cached_property
     def outlives(self) -> NDArray[np.int64]:
-        """1 when it lives on after the last allocation of the run it was born in, 0 when not, or `UNTOLD`.
+        """1 when it lives on after the run it was born in, 0 when not, or `UNTOLD`.
 
-        A forward pass without backward after it keeps nothing and makes nothing temporary: there, all is 1.
+        A forward pass without backward after it keeps nothing and makes nothing temporary: there, all is 1. What dies
+        after everything that was ever allocated may only have been cleared away at the end of the program.
         """
         runs = len(self.phases.begins)
-        last_birth = np.full(runs, -1, dtype=np.int64)
-        born_here = self.run >= 0
-        np.maximum.at(last_birth, self.run[born_here], self.born[born_here])
         run = np.maximum(self.run, 0)
+        over = self._over[run]
         ended = (self.died < self.stacks.recording.event_count) | (self.run < runs - 1)
-        found = np.where(ended, (self.died > last_birth[run]).astype(np.int64), UNTOLD)
+        found = np.where(ended, (self.died > over).astype(np.int64), UNTOLD)
+        found[(over == _NEVER) & (self.died > self.born.max(initial=0))] = UNTOLD
         trains = np.append(self.phases.phase[1:] == Phase.BACKWARD, self.phases.has(Phase.BACKWARD))
         found[(self.phases.phase[run] == Phase.FORWARD) & ~trains[run]] = 1
         return found
+
+    @cached_property
+    def _over(self) -> NDArray[np.int64]:
+        """By run: the event after which what is left of it outlives it; `_NEVER` where the recording ends before.
+
+        A forward pass or backward is over with its last allocation. The lists of an optimizer die after that, so its
+        step is over when something else is allocated. After backward and the optimizer the reader's own code gets the
+        next batch ready, which shows that they are over: gradients are gone by then.
+        """
+        runs = len(self.phases.begins)
+        says = (self.run >= 0) & (self.phases.phase_of_stack[self.stack] == self.phase)
+        says |= (self.run >= 0) & np.isin(self.phase, (Phase.SETUP, Phase.FORWARD))
+        last = np.full(runs, -1, dtype=np.int64)
+        np.maximum.at(last, self.run[says], self.born[says])
+        births = np.append(np.sort(self.born[self.run >= 0]), _NEVER)
+        something_else = births[np.searchsorted(births, last, side="right")]
+        return np.where(self.phases.phase == Phase.OPTIMIZER, something_else, last)
 
     @cached_property
     def usually_outlives(self) -> NDArray[np.int64]:

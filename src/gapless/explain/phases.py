@@ -52,6 +52,8 @@ class Phases:
     """Of each run."""
     roles: NDArray[np.int64]
     """Of each stack; the last entry: no stack."""
+    phase_of_stack: NDArray[np.int64]
+    """That a stack tells of itself, setup where it tells none; the last entry: no stack."""
 
     def run_of(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
         """The run of events; -1 for what was before the recording."""
@@ -74,14 +76,14 @@ def phases_of(stacks: StackTable) -> Phases:
     said = phase_of_stack[stacks.rows(stacks.recording.events.stack[allocs])]
     forward = np.flatnonzero(said == Phase.FORWARD)
     if not len(forward):
-        return Phases(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), roles)
+        return Phases(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), roles, phase_of_stack)
     said[: forward[0]] = np.where(said[: forward[0]] == Phase.OPTIMIZER, Phase.OPTIMIZER, Phase.SETUP)
     last = np.maximum.accumulate(np.where(said > Phase.SETUP, np.arange(len(said)), 0))
     phase = said[last]
     begins = np.flatnonzero(np.diff(phase, prepend=-1))
     events = allocs[begins]
     events[0] = 0
-    return Phases(events, phase[begins], roles)
+    return Phases(events, phase[begins], roles, phase_of_stack)
 
 
 def _by_stack(stacks: StackTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

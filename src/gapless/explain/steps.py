@@ -143,7 +143,10 @@ def _likeness(boundaries: NDArray[np.int64], stack: NDArray[np.int64]) -> float:
     place = np.searchsorted(key, following).clip(max=len(key) - 1)
     common = np.where(key[place] == following, np.minimum(counts, counts[place]), 0)
     shared = np.bincount(key // len(names), weights=common, minlength=cycles)[:-1]
-    return float(np.median(shared / np.maximum(length[:-1], length[1:])))
+    longer = np.maximum(length[:-1], length[1:])
+    if length[0] <= _USUAL * length[1]:
+        longer[0] = length[1]  # the first step makes the optimizer's state as well
+    return float(np.median(shared / longer))
 
 
 def _events(boundaries: NDArray[np.int64], allocs: NDArray[np.int64]) -> NDArray[np.int64]:

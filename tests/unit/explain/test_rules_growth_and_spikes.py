@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gapless.explain import explain
 from tests.unit.explain.diary import GIB, MIB, Diary, at, model_call, optimizer_step
-from tests.unit.explain.programs import build, train
+from tests.unit.explain.programs import backward, build, forward, train
 
 
 def training(capacity_bytes: int, steps: int, keep_bytes: int = 0) -> Diary:
@@ -114,10 +114,58 @@ def test_spike_of_an_optimizer_is_measured(tmp_path: Path) -> None:
         "active_bytes": 960 * MIB,
         "spike_blocks": 6,
         "largest_bytes": 80 * MIB,
+        "places": 1,
         "active_bytes_peak": 960 * MIB,
         "active_bytes_peak_without": 664 * MIB,
     }
-    assert "at train.py:22 in 6 blocks" in finding.message
+    assert "in 6 blocks: allocated at train.py:22." in finding.message
+    assert "fused=True" in finding.what_to_do
+
+
+def test_spike_of_several_places_is_one(tmp_path: Path) -> None:
+    diary = Diary(capacity_bytes=2 * GIB)
+    build(diary)
+    for step in range(5):
+        train(diary, [20 * MIB])
+        for number in range(50):
+            diary.malloc(f"small{step}.{number}", 4096, at("train.py", 30, "train"))
+            diary.free(f"small{step}.{number}")
+    loss = [("site-packages/torch/nn/functional.py", 3462, "cross_entropy"), ("train.py", 21, "train")]
+    for number, frames in enumerate((at("train.py", 20, "train"), loss, at("metrics.py", 7, "top"))):
+        diary.malloc(f"part{number}", (80 + 40 * (number == 1)) * MIB, frames)
+    diary.free("part0", "part1", "part2")
+    train(diary, [20 * MIB] * 2)
+
+    explanation = explain(diary.open(tmp_path))
+
+    (finding,) = (finding for finding in explanation.findings if finding.code == "PEAK401")
+    assert finding.bytes == 280 * MIB
+    assert "120.00 MiB at train.py:21, 80.00 MiB at train.py:20, 80.00 MiB at metrics.py:7." in finding.message
+    assert "cross entropy" in finding.what_to_do
+    assert len(finding.places) == 3
+
+
+def test_activations_made_just_before_a_failure_are_no_spike(tmp_path: Path) -> None:
+    diary = Diary(capacity_bytes=1 * GIB)
+    build(diary)
+    assert train(diary, [20 * MIB] * 4)
+    assert not train(diary, [150 * MIB])
+
+    assert "PEAK401" not in {finding.code for finding in explain(diary.open(tmp_path)).findings}
+
+
+def test_gradients_that_go_before_the_next_batch_is_made_are_no_spike(tmp_path: Path) -> None:
+    diary = Diary()
+    build(diary)
+    for _ in range(5):
+        forward(diary, 4 * MIB)
+        backward(diary)
+        diary.free(*(f"gradient{layer}" for layer in range(4)), "input")
+
+    explanation = explain(diary.open(tmp_path))
+
+    assert "PEAK401" not in {finding.code for finding in explanation.findings}
+    assert sum(holder.bytes for holder in explanation.holders if holder.kind == "gradients") == 160 * MIB
 
 
 def test_flat_memory_has_no_spike(tmp_path: Path) -> None:

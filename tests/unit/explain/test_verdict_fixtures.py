@@ -65,13 +65,9 @@ def test_recording_replays_exactly(row: dict[str, Any]) -> None:
     assert all(check is None or check.exact for check in checks)
 
 
-NOT_FOUND = {
-    "peak401_hit_logits_of_a_large_vocabulary": "what the loss needs for a moment comes from more than one place",
-    "peak401_hit_temporaries_of_the_optimizer": "the temporaries of a step of the optimizer live too long to be brief",
-}
+NOT_FOUND: dict[str, str] = {}
 TAKEN_FOR_IT = {
     "grow301_near_miss_batches_grow_and_nothing_stays": "larger batches are taken for growth",
-    "peak401_near_miss_weights_are_all": "gradients that one step makes and drops are taken for temporary memory",
 }
 
 

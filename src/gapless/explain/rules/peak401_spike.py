@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gapless import _core
-from gapless.explain.finding import KINDS
+from gapless.explain.brief import brief_of
 from gapless.explain.frames import short_place
 from gapless.explain.phases import Phase
 from gapless.explain.rule import Rule
@@ -19,65 +21,74 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gapless.explain.case import Case
-    from gapless.explain.finding import Finding
+    from gapless.explain.finding import Finding, Stack
 
 RULE = Rule(
     code="PEAK401",
     name="spike",
     severity="info",
-    finds="A large part of the memory in use lives only for a moment and comes from one place: logits, the temporaries"
-    " of an optimizer step, one large operation.",
+    finds="A large part of the memory in use lives only for a moment: logits and what the loss makes of them, the"
+    " temporaries of an optimizer step, one large operation.",
     why="A card must hold the peak. What lives briefly is often the cheapest to cut: compute the loss in pieces, use a"
     " fused optimizer, or free a tensor a line earlier.",
-    measured="Of the allocations alive at the moment those that live for at most one twentieth of a step (a hundredth"
-    " of the recording, where steps are not known) or are temporary by kind, by place. Speaks when one place has at"
-    " least 15 % of the memory in use and the peak of the recording would be at least 5 % lower without it.",
-    do="Look at the place: chunked or fused cross entropy for logits, a fused optimizer instead of foreach, del before"
-    " the next large operation.",
+    measured="Of the allocations in use at the moment, from all places together, those that live for at most one"
+    " twentieth of a step (a hundredth of the recording, where steps are not known), or end with the backward pass or"
+    " the optimizer step that made them. At a failure, where lives are cut off, the earlier ones of the same stack"
+    " decide. Speaks when that is at least 15 % of the memory in use and the peak of the recording would be at least"
+    " 5 % lower without it.",
+    do="Look at the places: chunked or fused cross entropy for logits; a fused optimizer, or one that works tensor by"
+    " tensor (foreach=False); del before the next large operation.",
 )
-_SHORT, _BRIEF = 1 / 20, 1 / 100
-"""Of a step, or of a recording without steps."""
 _LEAST_SHARE, _LEAST_GAIN = 0.15, 0.05
+_NAMED = 3
+"""Places in the message."""
+_LOSS = re.compile(r"cross_entropy|nll_loss|log_softmax|kl_div")
 
 
 def find(case: Case) -> Iterator[Finding]:
     """A warning when the failed request would fit without the spike; else worth knowing."""
-    allocations, brief = case.recording.trace.allocations, _brief(case)
-    place = case.stacks.place_of(allocations.stack)
+    allocations, brief = case.recording.trace.allocations, brief_of(case)
     alive = _alive(case)
     alive = alive[brief[alive]]
-    if not len(alive):
+    spike, active = int(allocations.size[alive].sum()), max(case.facts.active_bytes, 1)
+    if not len(alive) or spike < _LEAST_SHARE * active:
         return
-    by_place = np.bincount(place[alive], weights=allocations.size[alive].astype(np.float64))
-    top = int(by_place.argmax())
-    spike, active = int(by_place[top]), max(case.facts.active_bytes, 1)
-    if spike < _LEAST_SHARE * active:
-        return
-    peak, without = _peaks(case, np.flatnonzero(brief & (place == top)))
+    source = _sources(case)
+    peak, without = _peaks(case, np.flatnonzero(brief & np.isin(source, source[alive])))
     if without > (1 - _LEAST_GAIN) * peak:
         return
-    mine = alive[place[alive] == top]
-    largest = int(mine[np.argmax(allocations.size[mine])])
+    parts = _parts(case, alive, source)
     refusal = case.refusal
     decides = refusal is not None and refusal.is_full and refusal.would_fit(active - spike, refusal.limit_bytes_least)
-    stack = case.stacks.stack(int(allocations.stack[largest]))
     yield RULE.finding(
-        f"{format_bytes(spike)} of the memory in use ({percent(spike / active)}) live only for a moment, allocated"
-        f" {_where(case, largest)} in {plural(len(mine), 'block')}.",
+        f"{format_bytes(spike)} of the memory in use ({percent(spike / active)}) live only for a moment,"
+        f" in {plural(len(alive), 'block')}: {_in_words(parts)}.",
         severity="warning" if decides else "info",
         why=f"Without them the peak of memory in use would be {format_bytes(without)} instead of {format_bytes(peak)}.",
-        what_to_do="Do that work in smaller pieces, fused, or free its inputs a line earlier.",
+        what_to_do=_what_to_do(case, parts[0]),
         bytes=spike,
         measurements={
             "spike_bytes": spike,
             "active_bytes": case.facts.active_bytes,
-            "spike_blocks": len(mine),
-            "largest_bytes": int(allocations.size[largest]),
+            "spike_blocks": len(alive),
+            "largest_bytes": int(allocations.size[alive].max()),
+            "places": len(parts),
             "active_bytes_peak": peak,
             "active_bytes_peak_without": without,
         },
-        places=(stack,) if stack else (),
+        places=tuple(part.stack for part in parts[:_NAMED] if part.stack),
     )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one place has in a spike."""
+
+    bytes: int
+    stack: Stack
+    """That made the largest block."""
+    phase: Phase
+    where: str
 
 
 def _alive(case: Case) -> NDArray[np.int64]:
@@ -87,26 +98,55 @@ def _alive(case: Case) -> NDArray[np.int64]:
     return alive
 
 
-def _brief(case: Case) -> NDArray[np.bool_]:
-    """Per allocation: whether it lives for a moment. What is alive at the end counts by its age, or by its kind."""
-    count, steps, lives = case.recording.event_count, case.steps, case.lives
-    moment = _SHORT * np.median(np.diff(steps.boundaries)) if steps is not None and steps.count else _BRIEF * count
-    until = case.moment.event if case.moment.is_failure else count
-    brief = (np.minimum(lives.died, until) - lives.born <= max(moment, 1)) & (
-        np.minimum(lives.died, until) > lives.born
-    )
-    if case.phases.has(Phase.FORWARD):
-        brief |= lives.outlives == 0
-    used = ~case.is_free & (case.state.allocation != _core.NO_ALLOCATION)
-    brief[case.state.allocation[used & (case.kinds == KINDS.index("temporary"))]] = True
-    return brief & (lives.born >= 0)
+def _sources(case: Case) -> NDArray[np.int64]:
+    """Per allocation the number of its place; of what has no place, at least the phase is known."""
+    place = case.stacks.place_of(case.recording.trace.allocations.stack)
+    return np.where(place == 0, -1 - case.lives.phase, place)
 
 
-def _where(case: Case, allocation: int) -> str:
-    place = case.stacks.place(int(case.recording.trace.allocations.stack[allocation]))
-    if place is None and case.lives.phase[allocation] == Phase.BACKWARD:
-        return "in the backward pass (its thread leaves no stack)"
-    return f"at {short_place(place)}"
+def _parts(case: Case, alive: NDArray[np.int64], source: NDArray[np.int64]) -> list[_Part]:
+    """The places of a spike, the largest first."""
+    allocations = case.recording.trace.allocations
+    found = []
+    for number in np.unique(source[alive]):
+        mine = alive[source[alive] == number]
+        largest = int(mine[np.argmax(allocations.size[mine])])
+        stack = int(allocations.stack[largest])
+        phase = Phase(int(case.lives.phase[largest]))
+        place = case.stacks.place(stack)
+        where = f"at {short_place(place)}"
+        if place is None and phase is Phase.BACKWARD:
+            where = "in the backward pass (its thread leaves no stack)"
+        found.append(_Part(int(allocations.size[mine].sum()), case.stacks.stack(stack), phase, where))
+    return sorted(found, key=lambda part: -part.bytes)
+
+
+def _in_words(parts: list[_Part]) -> str:
+    if len(parts) == 1:
+        return f"allocated {parts[0].where}"
+    named = [f"{format_bytes(part.bytes)} {part.where}" for part in parts[:_NAMED]]
+    rest = sum(part.bytes for part in parts[_NAMED:])
+    return ", ".join([*named, f"{format_bytes(rest)} elsewhere"] if rest else named)
+
+
+def _what_to_do(case: Case, largest: _Part) -> str:
+    """By what the largest part is."""
+    if largest.phase is Phase.OPTIMIZER:
+        return (
+            "Make the optimizer with fused=True, which needs no lists of temporaries, or with foreach=False, which"
+            " needs those of one tensor at a time."
+        )
+    if any(_LOSS.search(frame[2]) for frame in largest.stack):
+        return (
+            "Compute the loss in pieces (over parts of the sequence, each under a checkpoint), or use a fused linear"
+            " cross entropy that never holds all logits."
+        )
+    if largest.phase is Phase.BACKWARD:
+        return (
+            "These are gradients of activations on their way back: a smaller batch, or micro-batches whose gradients"
+            " add up, makes them smaller."
+        )
+    return "Do that work in smaller pieces or fused, or free its inputs a line earlier."
 
 
 def _peaks(case: Case, left_out: NDArray[np.int64]) -> tuple[int, int]:
