@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -207,3 +208,17 @@ def test_every_command_describes_itself(command: str) -> None:
     assert f"usage: gapless {command}" in done.stdout
     assert "examples:" in done.stdout
     assert "--format" in done.stdout
+
+
+def test_an_answer_loads_nothing_that_it_does_not_use(small: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "gapless", "explain", small],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert {"numpy", "gapless.tune.engine"} <= loaded
+    assert loaded & {"rich", "torch", "numpy.ma", "numpy.random", "hashlib", "html", "multiprocessing"} == set()

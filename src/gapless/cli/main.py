@@ -24,6 +24,10 @@ from typing import NoReturn
 import gapless
 from gapless.errors import GaplessError
 
+# Numpy's BLAS starts a thread for each processor when it is loaded, which takes longer than all else that numpy does
+# then. Gapless multiplies no matrices.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 COULD_NOT_RUN, INTERRUPTED, READER_GONE = 2, 130, 141
 _DESCRIPTION = "Why the GPU ran out of memory although memory looked free, and which fix works: proved by replay."
 _EPILOG = "`gapless COMMAND --help` describes a command."

@@ -56,7 +56,7 @@ def shown(text: str) -> str:
     """A piece of a stranger's text, quoted and cut, for a message.
 
     >>> shown("a" * 100)[-6:]
-    "a...'"
+    "aa...'"
     """
     return repr(text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "...")
 

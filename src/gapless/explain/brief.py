@@ -19,6 +19,7 @@ import numpy as np
 from gapless import _core
 from gapless.explain.finding import KINDS
 from gapless.explain.lives import UNTOLD, WORKSPACE_BYTES
+from gapless.explain.median import median_of
 from gapless.explain.phases import Phase
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _moment_of(case: Case) -> float:
     """Events that something brief may live."""
     steps = case.steps
     if steps is not None and steps.count:
-        return max(_OF_A_STEP * float(np.median(np.diff(steps.boundaries))), 1.0)
+        return max(_OF_A_STEP * median_of(np.diff(steps.boundaries)), 1.0)
     return max(_OF_THE_RECORDING * case.recording.event_count, 1.0)
 
 

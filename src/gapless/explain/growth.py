@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless.explain.finding import Growth
+from gapless.explain.median import medians_of
 from gapless.units import MIB
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def growth_of(case: Case) -> tuple[Growth, ...]:
     total = rise.sum(axis=0)
     moved = np.abs(rise).sum(axis=0)
     least = max(LEAST_BYTES, LEAST_SHARE * case.facts.active_bytes)
-    grows = (np.median(rise, axis=0) > 0) & ((rise > 0).mean(axis=0) >= _RISING)
+    grows = (medians_of(rise) > 0) & ((rise > 0).mean(axis=0) >= _RISING)
     grows &= (total >= _ONE_WAY * moved) & (total >= least)
     if rise.sum() < _NET * total[grows].sum():
         return ()

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gapless.explain.median import median_of
 from gapless.explain.sites import NOWHERE, Callee, Site, site_of
 from gapless.recording.recording import ACTION
 
@@ -90,7 +91,7 @@ def _is_loop(boundaries: NDArray[np.int64], stack: NDArray[np.int64], callee: Ca
     if len(length) < _LEAST_CYCLES.get(callee, _LEAST_CYCLES_OTHERWISE):
         return False
     if callee not in ("optimizer", "module"):
-        usual = length[length <= _USUAL * np.median(length)]
+        usual = length[length <= _USUAL * median_of(length)]
         if usual.sum() < _MOSTLY * len(stack):
             return False
     return len(length) < 2 or _likeness(boundaries, stack) >= _LIKE
@@ -134,19 +135,20 @@ def _boundaries(site: Site, number: int, sites: NDArray[np.int64], begins: NDArr
 def _likeness(boundaries: NDArray[np.int64], stack: NDArray[np.int64]) -> float:
     """How much cycles that follow each other hold the same stacks equally often: 0 to 1, in the median."""
     cycles = len(boundaries) - 1
-    names, token = np.unique(stack[int(boundaries[0]) : int(boundaries[-1])], return_inverse=True)
+    token = stack[int(boundaries[0]) : int(boundaries[-1])]
+    width = int(token.max()) + 1
     length = np.diff(boundaries)
     cycle = np.repeat(np.arange(cycles), length)
-    key, counts = np.unique(cycle * len(names) + token, return_counts=True)
+    key, counts = np.unique(cycle * width + token, return_counts=True)
     # Counts in common with the next cycle: each (cycle, stack) is looked up as (cycle + 1, stack).
-    following = key + len(names)
+    following = key + width
     place = np.searchsorted(key, following).clip(max=len(key) - 1)
     common = np.where(key[place] == following, np.minimum(counts, counts[place]), 0)
-    shared = np.bincount(key // len(names), weights=common, minlength=cycles)[:-1]
+    shared = np.bincount(key // width, weights=common, minlength=cycles)[:-1]
     longer = np.maximum(length[:-1], length[1:])
     if length[0] <= _USUAL * length[1]:
         longer[0] = length[1]  # the first step makes the optimizer's state as well
-    return float(np.median(shared / longer))
+    return median_of(shared / longer)
 
 
 def _events(boundaries: NDArray[np.int64], allocs: NDArray[np.int64]) -> NDArray[np.int64]:

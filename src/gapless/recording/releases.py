@@ -31,7 +31,7 @@ def candidates(keys: Collection[str]) -> tuple[Release, ...]:
         keys: As in ``Snapshot.keys``, for example ``event.time_us``.
 
     >>> [str(release) for release in candidates({"segment.segment_pool_id", "event.time_us", "event.action"})]
-    ['2.2']
+    ['2.2', '2.3', '2.4', '2.5', '2.6', '2.7']
     """
     known = set(keys)
     kinds = {key.partition(".")[0] for key in known}

@@ -14,6 +14,7 @@ import numpy as np
 
 from gapless import _core
 from gapless.cards import Card
+from gapless.explain.median import median_of
 from gapless.replaying import UNLIMITED_BYTES, Replay, ReplayOptions, replay
 from gapless.tune.limits import fraction_leaving
 
@@ -154,7 +155,7 @@ class Case:
         if steps is None or not self.explained.growth:
             return ()
         until = steps.boundaries[steps.boundaries <= self.event]
-        usual = float(np.median(np.diff(until))) if len(until) > 1 else 0.0
+        usual = median_of(np.diff(until)) if len(until) > 1 else 0.0
         return self.explained.growth if self.event - int(until[-1]) <= _USUAL_STEPS * usual else ()
 
     @property

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gapless.explain.median import median_of
 from gapless.explain.phases import Phase
 
 if TYPE_CHECKING:
@@ -109,5 +110,5 @@ def _is_even(layer: NDArray[np.int64], count: int) -> bool:
     if not (layer >= 0).all():
         return False
     whole = np.bincount(layer, minlength=count)[:-1]
-    usual = int(np.median(whole))
+    usual = int(median_of(whole))
     return usual > 0 and int((whole != usual).sum()) <= 1

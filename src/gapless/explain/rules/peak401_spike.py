@@ -108,7 +108,7 @@ def _parts(case: Case, alive: NDArray[np.int64], source: NDArray[np.int64]) -> l
     """The places of a spike, the largest first."""
     allocations = case.recording.trace.allocations
     found = []
-    for number in np.unique(source[alive]):
+    for number in sorted(set(source[alive].tolist())):
         mine = alive[source[alive] == number]
         largest = int(mine[np.argmax(allocations.size[mine])])
         stack = int(allocations.stack[largest])

@@ -12,7 +12,7 @@ import numpy as np
 
 from gapless.conf.merge import format_value
 from gapless.conf.options import find
-from gapless.conf.settings import INTERVALS, interval_of
+from gapless.conf.settings import INTERVALS
 from gapless.tune.candidate import Candidate, setting
 from gapless.units import MIB
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gapless.tune.sizes import DecisiveSizes
 
 _DIVISIONS = (4, 8, 2)
+_CLASSES_BEGIN = MIB << np.arange(1, INTERVALS)
+"""Sizes from which a request is of class 1, 2, ...; see `gapless.conf.settings.interval_of`."""
 _MANY = 3
 """Sizes of one place from which they count as varied."""
 _LEAST_SHARE = 0.1
@@ -44,12 +46,11 @@ def varied_classes(case: Case) -> tuple[int, ...]:
     place = case.explained.stacks.place_of(allocations.stack[large])
     requested = allocations.requested[large].astype(np.int64)
     known, size = np.unique(requested, return_inverse=True)
-    pairs = np.unique(place * max(len(known), 1) + size)
-    distinct = np.bincount(pairs // max(len(known), 1), minlength=1)
+    pairs = np.sort(place * max(len(known), 1) + size)
+    distinct = np.bincount(pairs[np.diff(pairs, prepend=-1) > 0] // max(len(known), 1), minlength=1)
     varied = distinct[place] >= _MANY
-    weight = np.zeros(INTERVALS)
-    for size, count in zip(*np.unique(requested[varied], return_counts=True), strict=True):
-        weight[interval_of(int(size))] += int(size) * int(count)
+    of_class = np.searchsorted(_CLASSES_BEGIN, requested[varied], side="right")
+    weight = np.bincount(of_class, weights=requested[varied], minlength=INTERVALS)
     return tuple(int(k) for k in np.flatnonzero(weight >= _LEAST_SHARE * max(weight.sum(), 1.0)))
 
 
