@@ -19,12 +19,14 @@ _FAIL_ON = re.compile(r"error|warning|info|[A-Z]{2,5}\d{3}")
 _RANKS = {"error": 0, "warning": 1, "info": 2}
 
 
-def add_recording_options(parser: argparse.ArgumentParser) -> None:
-    """What the user knows better than the file."""
+def add_recording_options(
+    parser: argparse.ArgumentParser, at: str = "default: the last failure, else the peak"
+) -> None:
+    """What the user knows better than the file; `at` says what --at is for where it is not given."""
     parser.add_argument("--device", type=int, metavar="N", help="one device only (default: all)")
     parser.add_argument("--torch", metavar="VERSION", help="PyTorch's version (default: told by the file)")
     parser.add_argument("--card", metavar="CARD", help="a card's name (h100-80g) or what PyTorch may reserve (24GiB)")
-    parser.add_argument("--at", metavar="MOMENT", help="oom, oom:K, peak, end or event:N (default: the last failure)")
+    parser.add_argument("--at", metavar="MOMENT", help=f"oom, oom:K, peak, end or event:N ({at})")
 
 
 def open_options(args: argparse.Namespace, progress: Progress | None = None) -> OpenOptions:

@@ -19,6 +19,7 @@ from gapless.sources.content import HEAD_BYTES
 from gapless.sources.log import LogScan, read_log
 from gapless.sources.log.stream import scan_chunks
 from gapless.sources.sniff import is_snapshot
+from gapless.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +42,7 @@ def explain_log_file(args: argparse.Namespace) -> tuple[Finding, ...]:
             )
     with ProgressLine(sys.stderr) as progress:
         size = 0 if args.file == _STDIN else os.stat(args.file).st_size
-        scan = _scan(args.file, lambda done: progress("reading", done, max(done, size)))
+        scan = _scan(args.file, lambda done: progress("reading MiB", done // MIB, max(done, size) // MIB))
     explanation = explain_log(scan, path="stdin" if args.file == _STDIN else args.file)
     _print(explanation, args.format, args.redact)
     return explanation.findings

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   gapless replay snapshot.pickle                               does the model repeat it exactly?
   gapless replay snapshot.pickle --conf "expandable_segments:True" --card 24GiB
+  gapless replay snapshot.pickle --at event:1200               what the memory looks like then
 """
 
 
@@ -32,10 +33,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", metavar="FILE", help="a snapshot: pickle, gzip or page of memory_viz")
-    add_recording_options(parser)
+    add_recording_options(parser, at="shows the replayed memory then")
     parser.add_argument("--conf", metavar="TEXT", help="settings to replay under (default: as recorded)")
     parser.add_argument("--keep-going", action="store_true", help="go on after a request that fails")
     parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--redact", action="store_true", help="leave out paths")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,23 +45,27 @@ def run(args: argparse.Namespace) -> int:
     from gapless.recording import open_recordings  # noqa: PLC0415  (so that --help needs no numpy)
     from gapless.replaying import replay  # noqa: PLC0415
     from gapless.report.progress import ProgressLine  # noqa: PLC0415
+    from gapless.report.redact import Redactor  # noqa: PLC0415
     from gapless.report.replay import to_json, to_text  # noqa: PLC0415
+    from gapless.report.replayed_state import state_at  # noqa: PLC0415
     from gapless.report.terminal import Terminal  # noqa: PLC0415
 
     with ProgressLine(sys.stderr) as progress:
         recordings = open_recordings(args.file, open_options(args, progress))
         replays = [(one, replay(one, _options(one, args))) for one in recordings]
+        states = [state_at(one, done, args.at) if args.at else None for one, done in replays]
+    redactor = Redactor([args.file] if args.redact else [])  # nothing else in the answer names a file
     if args.format == "json":
-        values = [to_json(one, done) for one, done in replays]
+        values = [redactor.json(to_json(one, done, state)) for (one, done), state in zip(replays, states, strict=True)]
         print(json.dumps(values[0] if len(values) == 1 else {"schema": "gapless.replay.devices/1", "devices": values}))
         return 0
-    terminal = Terminal(sys.stdout)
-    for number, (one, done) in enumerate(replays):
+    terminal = Terminal(sys.stdout, redactor.text)
+    for number, ((one, done), state) in enumerate(zip(replays, states, strict=True)):
         if number:
             terminal.line()
         if len(replays) > 1:
             terminal.line(f"Device {one.device}")
-        to_text(one, done, _under(args), terminal)
+        to_text(one, done, _under(args), terminal, state)
     return 0
 
 

@@ -15,7 +15,7 @@ from gapless.recording.recording import ACTION, Recording
 from gapless.recording.releases import candidates
 from gapless.recording.settings import recorded_settings, to_core
 from gapless.sources import open_snapshot
-from gapless.units import GIB
+from gapless.units import GIB, MIB
 
 if TYPE_CHECKING:
     from gapless._core import Program, SelfCheck, Snapshot, Trace
@@ -70,24 +70,22 @@ def open_recordings(path: str, options: OpenOptions | None = None) -> list[Recor
         FormatError: It is no snapshot, or one that is cut, corrupt or hostile.
     """
     chosen = options or OpenOptions()
-    snapshot = open_snapshot(path)
+    report = chosen.progress or (lambda step, done, total: None)
+    snapshot = open_snapshot(path, on_read=lambda done, total: report("reading MiB", done // MIB, total // MIB))
     rows = [row for row, device in enumerate(snapshot.devices) if chosen.device in (None, device.device)]
     if not rows and chosen.device is not None:
         known = ", ".join(str(device.device) for device in snapshot.devices) or "none"
         raise InputError(f"{path} has no device {chosen.device}; it has {known}", where=path)
-    found = []
-    for done, row in enumerate(rows):
-        if chosen.progress:
-            chosen.progress("replaying", done, len(rows))
-        found.append(_open_device(path, snapshot, row, chosen))
-    return found
+    return [_open_device(path, snapshot, row, chosen, report) for row in rows]
 
 
-def _open_device(path: str, snapshot: Snapshot, row: int, options: OpenOptions) -> Recording:
+def _open_device(path: str, snapshot: Snapshot, row: int, options: OpenOptions, report: Progress) -> Recording:
     allowed = candidates(snapshot.keys)
     tried = (options.release,) if options.release else allowed
     best: _Attempt | None = None
-    for release in _distinct(snapshot, tried, options):
+    distinct = _distinct(snapshot, tried, options)
+    for done, release in enumerate(distinct):
+        report(f"replaying as PyTorch {release}", done, len(distinct))
         attempt = _attempt(snapshot, row, release, options)
         if best is None or attempt.score > best.score:
             best = attempt

@@ -15,7 +15,8 @@ class ProgressLine:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._shows = stream.isatty()
-        self._begun_s = self._last_s = time.monotonic()
+        self._begun_s = self._last_s = self._called_s = self._step_begun_s = time.monotonic()
+        self._step = ""
         self._width = 0
 
     def __enter__(self) -> ProgressLine:
@@ -27,10 +28,13 @@ class ProgressLine:
     def __call__(self, step: str, done: int, total: int) -> None:
         """`done` of `total` parts of the step."""
         now = time.monotonic()
+        if step != self._step:
+            self._step, self._step_begun_s = step, self._called_s
+        self._called_s = now
         if not self._shows or now - self._begun_s < _SILENT_S or now - self._last_s < _PERIOD_S:
             return
         self._last_s = now
-        self._write(progress_line(step, done, total, now - self._begun_s))
+        self._write(progress_line(step, done, total, now - self._step_begun_s))
 
     def close(self) -> None:
         """Leaves the terminal as it was."""

@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gapless.explain.engine import input_to_json, replay_to_json
+from gapless.report import replayed_state
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless._core import Failure
     from gapless.recording import Recording
     from gapless.replaying import Replay
+    from gapless.report.replayed_state import ReplayedState
     from gapless.report.terminal import Terminal
 
 SCHEMA = "gapless.replay/1"
 _PEAKS = ("allocated", "active", "reserved", "requested")
 
 
-def to_json(recording: Recording, replay: Replay) -> dict[str, Any]:
+def to_json(recording: Recording, replay: Replay, state: ReplayedState | None = None) -> dict[str, Any]:
     """Every fact; `replay` is the worse one where addresses decide."""
     result = replay.result
     least, most = replay.reserved_bytes_peak_range
@@ -38,6 +40,7 @@ def to_json(recording: Recording, replay: Replay) -> dict[str, Any]:
         },
         "reached_event": result.reached_event,
         "undefined": result.undefined,
+        "state": replayed_state.to_json(state) if state else None,
     }
 
 
@@ -50,8 +53,10 @@ def failure_to_json(failure: Failure) -> dict[str, Any]:
     return {name: getattr(failure, name) for name in names.split()}
 
 
-def to_text(recording: Recording, replay: Replay, under: str, terminal: Terminal) -> None:
-    """The self-check, then what the program takes `under` given conditions, in words."""
+def to_text(
+    recording: Recording, replay: Replay, under: str, terminal: Terminal, state: ReplayedState | None = None
+) -> None:
+    """The self-check, then what the program takes `under` given conditions, in words, and the memory at a moment."""
     terminal.line(terminal.paint(_check_line(recording), "bold"))
     check = recording.check
     first = check.first_difference if check else None
@@ -78,6 +83,8 @@ def to_text(recording: Recording, replay: Replay, under: str, terminal: Terminal
         terminal.line("  nothing fails")
     if result.undefined:
         terminal.paragraph("PyTorch itself would go on with memory that is not its own; stopped there.", 2)
+    if state is not None:
+        replayed_state.to_text(state, terminal)
 
 
 def _check_line(recording: Recording) -> str:

@@ -14,6 +14,7 @@ from gapless.sources.content import GZIP_CAP, HEAD_BYTES, Content
 from gapless.sources.guess import guess
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
     from gapless._core import Snapshot
@@ -24,18 +25,21 @@ __all__ = ["FORMATS", "open_snapshot"]
 FORMATS: tuple[Format, ...] = (torch_snapshot, memory_viz_html)
 
 
-def open_snapshot(path: str | PathLike[str], *, gzip_cap: int = GZIP_CAP) -> Snapshot:
+def open_snapshot(
+    path: str | PathLike[str], *, gzip_cap: int = GZIP_CAP, on_read: Callable[[int, int], None] | None = None
+) -> Snapshot:
     """The snapshot in a file: a pickle or a page of PyTorch's memory_viz, plain or gzipped.
 
     Args:
         path: A regular file.
         gzip_cap: Most bytes that the file may yield, unpacked.
+        on_read: Told now and then how many of how many bytes of the file are read.
 
     Raises:
         InputError: The file cannot be read.
         FormatError: It holds no snapshot, or one that is cut, corrupt or hostile.
     """
-    with Content(path, cap=gzip_cap) as content:
+    with Content(path, cap=gzip_cap, on_read=on_read) as content:
         head = content.head(HEAD_BYTES)
         for known in FORMATS:
             if known.matches(head):

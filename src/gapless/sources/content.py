@@ -11,6 +11,7 @@ from gapless.sources.gunzip import MAGIC, Gunzip, unpacked_head
 from gapless.units import GIB, format_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import BinaryIO
 
 GZIP_CAP = 8 * GIB
@@ -30,6 +31,7 @@ class Content:
     Args:
         path: The file.
         cap: Most bytes that it may yield.
+        on_read: Told now and then how many of how many bytes of the file are read.
 
     Attributes:
         size: Bytes that it will yield; ``None`` where only unpacking can tell.
@@ -38,13 +40,21 @@ class Content:
         InputError: The file cannot be opened, or is no regular file.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, cap: int = GZIP_CAP) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        cap: int = GZIP_CAP,
+        on_read: Callable[[int, int], None] | None = None,
+    ) -> None:
         self._path = os.fspath(path)
+        self._on_read = on_read
         self._cap = self._left = cap
         self._file = open_regular(self._path)
         self._is_gzip = self._peek(len(MAGIC)) == MAGIC
         self._source = Gunzip(self._file) if self._is_gzip else self._file
-        self.size = None if self._is_gzip else os.fstat(self._file.fileno()).st_size
+        self._size_on_disk = os.fstat(self._file.fileno()).st_size
+        self.size = None if self._is_gzip else self._size_on_disk
 
     def __enter__(self) -> Content:
         return self
@@ -74,6 +84,8 @@ class Content:
         if self._left < 0:
             raise self._too_large("yields more than that when it is unpacked")
         buffer[: len(piece)] = piece
+        if self._on_read:
+            self._on_read(self._file.tell(), self._size_on_disk)
         return len(piece)
 
     def whole(self) -> bytearray:

@@ -40,6 +40,7 @@ def best_fixes(explained: Explained, options: TuneOptions | None = None) -> list
     case = case_of(explained, chosen)
     report = chosen.progress or (lambda step, done, total: None)
     candidates = propose_all(case, decisive_sizes(case))
+    report("replaying settings", 0, len(candidates))
     tried = try_all(case, candidates, lambda done: report("replaying settings", done, len(candidates)))
     found = _one_of_each_sort([one for one in tried if one.helps])
     if explained.recording.event_count <= _MEASURED_UP_TO:

@@ -76,6 +76,7 @@ def tune_case(case: Case, options: TuneOptions) -> TuneResult:
     report = options.progress or (lambda step, done, total: None)
 
     def try_some(candidates: list[Candidate]) -> list[Tried]:
+        report("trying settings", 0, len(candidates))
         return try_all(case, candidates, lambda done: report("trying settings", done, len(candidates)))
 
     tried = try_some(propose_all(case, decisive_sizes(case)))

@@ -83,3 +83,14 @@ def test_a_shorter_line_covers_the_longer(clock: list[float]) -> None:
 )
 def test_lines_at_the_ends(done: int, total: int, line: str) -> None:
     assert progress_line("x", done, total, 4.0) == line
+
+
+def test_the_time_left_is_that_of_the_step(clock: list[float]) -> None:
+    screen = Screen()
+    line = ProgressLine(screen)
+    clock[0] += 90
+    line("reading", 10, 10)
+    clock[0] += 1
+    line("replaying", 1, 4)
+
+    assert screen.getvalue().endswith("1 of 4, about 3 s left")

@@ -6,11 +6,13 @@ import gzip
 import io
 import os
 import pickle
+import random
 import socket
 import struct
 import zipfile
 import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,6 +22,9 @@ from gapless.sources.content import Content
 from gapless.sources.gunzip import Gunzip
 from tests.made_recordings import FORMS
 from tests.unit.sources.oracle import actual, expected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RECORDING = FORMS["2.14"]()
 PICKLE = pickle.dumps(RECORDING)
@@ -191,3 +196,18 @@ def test_an_error_names_the_file_the_byte_and_the_path(tmp_path: Path) -> None:
 
 def test_zlib_alone_is_no_gzip(tmp_path: Path) -> None:
     assert "not a memory snapshot" in refusal_of(written(tmp_path, zlib.compress(PICKLE))).message
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_progress_is_told_in_bytes_of_the_file(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(pack(random.Random(1).randbytes(3 << 20)))
+    told: list[tuple[int, int]] = []
+
+    with Content(path, on_read=lambda done, total: told.append((done, total))) as content:
+        content.whole()
+
+    size = path.stat().st_size
+    assert len(told) > 2
+    assert told == sorted(told)
+    assert told[-1] == (size, size)
