@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gapless.units import format_bytes
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -104,8 +102,3 @@ def fragments_of(case: Case) -> Fragments | None:
     """The free blocks at the failure; None when nothing failed, or memory was full anyway."""
     refusal = case.refusal
     return None if refusal is None or refusal.is_full else Fragments(case, refusal)
-
-
-def asked(refusal: Refusal) -> str:
-    """The request in words: its size, and of whom it was asked."""
-    return f"The request for {format_bytes(refusal.request.rounded_bytes)}"

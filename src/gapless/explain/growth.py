@@ -1,8 +1,17 @@
 """Growth: memory of which there is more after each step, from the same places.
 
+Note [What grows]
+
 The bytes in use at each beginning of a step are compared, place by place. A place grows when they rise in the median,
 hardly ever fall, and end higher than they began by nearly all that they moved: warming up in the first step, or shapes
-that vary, do neither. Where other places lose as much as these gain, memory only changes hands, and nothing grows.
+that vary, do neither. What looks alike and is none:
+
+    batches that grow            what is in use at a boundary is larger each time and replaced each time. So what the
+                                 first steps made must still be there; or, where a place replaces its memory by more
+                                 (a cache that is copied to a longer one), the rest of the step must grow by less.
+    a loop that loads            everything that it makes stays. So in a loop that calls neither model nor optimizer
+                                 half of what is allocated must be freed again.
+    memory that changes hands    other places lose as much as these gain.
 """
 
 from __future__ import annotations
@@ -31,6 +40,10 @@ _NET = 0.5
 """Least share of what grows that all memory in use grows by."""
 _ONE_WAY = 0.8
 """Least share of all movement that is upward in sum."""
+_KEPT = 0.25
+"""Least share of the growth that the first half of the steps made and that stays; even growth gives a half."""
+_GOES_ROUND = 0.5
+"""Least share of the bytes allocated in a loop that are freed again, for it to be more than loading."""
 
 
 def growth_of(case: Case) -> tuple[Growth, ...]:
@@ -41,33 +54,71 @@ def growth_of(case: Case) -> tuple[Growth, ...]:
     boundaries = case.steps.boundaries[case.steps.boundaries <= until]
     if len(boundaries) < LEAST_STEPS + 1:
         return ()
-    live, place = _live_bytes(case, boundaries)
-    first = 1 if len(boundaries) > LEAST_STEPS + 1 else 0  # the first step warms up
-    rise = np.diff(live[first:], axis=0)
+    warm = boundaries[1:] if len(boundaries) > LEAST_STEPS + 1 else boundaries  # the first step warms up
+    steps = _Steps(case, warm)
+    if not case.steps.is_training and not steps.goes_round:
+        return ()
+    rise = np.diff(steps.live, axis=0)
     total = rise.sum(axis=0)
     moved = np.abs(rise).sum(axis=0)
     least = max(LEAST_BYTES, LEAST_SHARE * case.facts.active_bytes)
     grows = (medians_of(rise) > 0) & ((rise > 0).mean(axis=0) >= _RISING)
     grows &= (total >= _ONE_WAY * moved) & (total >= least)
+    grows &= steps.is_kept(total) | steps.is_alone(grows)
     if rise.sum() < _NET * total[grows].sum():
         return ()
     found = np.flatnonzero(grows)
     order = found[np.argsort(-total[found], kind="stable")]
-    return tuple(_growth(case, int(number), place, int(total[number]), len(rise)) for number in order)
+    return tuple(_growth(case, int(number), steps.place, int(total[number]), len(rise)) for number in order)
 
 
-def _live_bytes(case: Case, boundaries: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Bytes in use at each boundary (rows) from each place (columns), and the place of each allocation."""
-    allocations = case.recording.trace.allocations
-    place = case.stacks.place_of(allocations.stack)
-    begin = np.searchsorted(boundaries, allocations.alloc_event, side="right")
-    end = np.searchsorted(boundaries, allocations.free_requested_event.astype(np.int64), side="right")
-    size = allocations.size.astype(np.int64)
-    lives = begin < end
-    change = np.zeros((len(boundaries) + 1, int(place.max(initial=0)) + 1), dtype=np.int64)
-    np.add.at(change, (begin[lives], place[lives]), size[lives])
-    np.add.at(change, (end[lives], place[lives]), -size[lives])
-    return np.cumsum(change, axis=0)[:-1], place
+class _Steps:
+    """What the steps between some boundaries allocate and keep, by place. Sizes are bytes."""
+
+    def __init__(self, case: Case, boundaries: NDArray[np.int64]) -> None:
+        allocations = case.recording.trace.allocations
+        self.count = len(boundaries) - 1
+        self.place = case.stacks.place_of(allocations.stack)
+        self.size = allocations.size.astype(np.int64)
+        # An allocation is in use at the boundaries [begin, end).
+        self.begin = np.searchsorted(boundaries, allocations.alloc_event, side="right")
+        self.end = np.searchsorted(boundaries, allocations.free_requested_event.astype(np.int64), side="right")
+        self.width = int(self.place.max(initial=0)) + 1
+        self.live = self._live()
+
+    def _live(self) -> NDArray[np.int64]:
+        """In use at each boundary (rows) from each place (columns)."""
+        lives = self.begin < self.end
+        change = np.zeros((self.count + 2, self.width), dtype=np.int64)
+        np.add.at(change, (self.begin[lives], self.place[lives]), self.size[lives])
+        np.add.at(change, (self.end[lives], self.place[lives]), -self.size[lives])
+        return np.cumsum(change, axis=0)[:-1]
+
+    @property
+    def goes_round(self) -> bool:
+        """Whether much of what the steps allocate is freed again; a loop that only makes what stays loads something."""
+        born_here = (self.begin > 0) & (self.begin <= self.count)
+        freed = born_here & (self.end <= self.count)
+        return bool(self.size[freed].sum() >= _GOES_ROUND * self.size[born_here].sum())
+
+    def is_kept(self, total: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """By place: whether what the first half of the steps made is still in use at the end."""
+        middle = self.count // 2
+        old = (self.begin > 0) & (self.begin <= middle) & (self.end > self.count)
+        kept = np.bincount(self.place[old], weights=self.size[old], minlength=self.width)
+        found: NDArray[np.bool_] = np.greater_equal(kept, _KEPT * total)
+        return found
+
+    def is_alone(self, grows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """By place: whether it grows by more than all else that a step makes: larger batches make everything larger."""
+        others = (self.begin > 0) & (self.begin <= self.count) & ~grows[self.place]
+        work = np.bincount(self.begin[others], weights=self.size[others], minlength=self.count + 1)[1:]
+        third = max(self.count // 3, 1)
+        alone: NDArray[np.bool_] = np.less(
+            work[-third:].mean() - work[:third].mean(),
+            self.live[-third:].mean(axis=0) - self.live[:third].mean(axis=0),
+        )
+        return alone
 
 
 def _growth(case: Case, number: int, place: NDArray[np.int64], total: int, steps: int) -> Growth:

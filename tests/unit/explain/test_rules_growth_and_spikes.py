@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gapless.explain import explain
+from gapless.cards import KNOWN_CARDS
+from gapless.explain import ExplainOptions, explain
 from tests.unit.explain.diary import GIB, MIB, Diary, at, model_call, optimizer_step
 from tests.unit.explain.programs import backward, build, forward, train
 
@@ -33,7 +34,33 @@ def test_growth_is_the_error_when_the_request_would_fit_without_it(tmp_path: Pat
     assert "train.py:21" in explanation.verdict.what_to_do
 
 
-def test_growth_without_a_failure_is_a_warning(tmp_path: Path) -> None:
+def test_growth_that_will_fill_every_card_is_the_error(tmp_path: Path) -> None:
+    explanation = explain(training(8 * GIB, 12, keep_bytes=64 * MIB).open(tmp_path))
+
+    assert (explanation.verdict.code, explanation.verdict.confidence) == ("GROW301", "likely")
+    assert explanation.verdict.message.startswith("Nothing failed yet.")
+    peak = int(explanation.recording.curves["active"].max())
+    largest = max(card.card.capacity_bytes for card in KNOWN_CARDS)
+    assert explanation.findings[0].measurements["steps_left"] == (largest - peak) // (64 * MIB)
+
+
+def test_growth_is_held_against_the_card_that_is_named(tmp_path: Path) -> None:
+    recording = training(8 * GIB, 12, keep_bytes=64 * MIB).open(tmp_path)
+
+    explanation = explain(recording, ExplainOptions(card_bytes=24 * GIB))
+
+    peak = int(recording.curves["active"].max())
+    assert explanation.findings[0].measurements["steps_left"] == (24 * GIB - peak) // (64 * MIB)
+
+
+def test_growth_too_slow_to_fill_the_card_is_a_warning(tmp_path: Path) -> None:
+    explanation = explain(training(8 * GIB, 12, keep_bytes=4 * MIB).open(tmp_path))
+
+    assert explanation.verdict.code == "OK000"
+    assert ("GROW301", "warning") in {(finding.code, finding.severity) for finding in explanation.findings}
+
+
+def test_growth_of_few_steps_is_a_warning(tmp_path: Path) -> None:
     explanation = explain(training(8 * GIB, 8, keep_bytes=64 * MIB).open(tmp_path))
 
     assert explanation.verdict.code == "OK000"
@@ -65,6 +92,81 @@ def test_shapes_that_vary_do_not_grow(tmp_path: Path) -> None:
     assert explain(diary.open(tmp_path)).growth == ()
 
 
+def test_batches_that_grow_are_no_growth(tmp_path: Path) -> None:
+    diary = Diary(capacity_bytes=3 * GIB)
+    build(diary)
+    for step in range(1, 40):
+        diary.need(f"input{step}", 8 * step * MIB, at("train.py", 18, "load"))  # there until the next one is
+        if step > 1:
+            diary.free(f"input{step - 1}")
+        if not train(diary, [20 * step * MIB]):
+            break
+
+    explanation = explain(diary.open(tmp_path))
+
+    assert explanation.case.steps is not None
+    assert explanation.growth == ()
+    assert explanation.verdict.code != "GROW301"
+
+
+def test_a_cache_that_is_copied_to_a_longer_one_grows(tmp_path: Path) -> None:
+    diary = Diary()
+    build(diary)
+    diary.need("cache0", 64 * MIB, at("train.py", 30, "extend"))
+    for step in range(1, 10):
+        train(diary, [20 * MIB])
+        diary.need(f"cache{step}", 64 * (step + 1) * MIB, at("train.py", 30, "extend"))
+        diary.free(f"cache{step - 1}")
+
+    (growth,) = explain(diary.open(tmp_path)).growth
+
+    assert growth.at == ("train.py", 30, "extend")
+    assert growth.bytes_per_step == 64 * MIB
+
+
+def test_a_loop_that_loads_does_not_grow(tmp_path: Path) -> None:
+    diary = Diary()
+    for number in range(12):
+        diary.need(f"shard{number}", 200 * MIB, at("load.py", 3, "load"))
+        diary.need(f"index{number}", 20 * MIB, at("load.py", 4, "load"))
+
+    explanation = explain(diary.open(tmp_path))
+
+    assert explanation.case.steps is not None
+    assert explanation.growth == ()
+
+
+def test_a_loop_that_serves_and_keeps_grows(tmp_path: Path) -> None:
+    diary = Diary()
+    for number in range(12):
+        diary.need("answer", 200 * MIB, at("serve.py", 3, "serve"))
+        diary.need(f"log{number}", 20 * MIB, at("serve.py", 4, "serve"))
+        diary.free("answer")
+
+    (growth,) = explain(diary.open(tmp_path)).growth
+
+    assert (growth.at, growth.bytes_per_step) == (("serve.py", 4, "serve"), 20 * MIB)
+
+
+def test_growth_decides_where_holes_only_make_it_fail_earlier(tmp_path: Path) -> None:
+    diary = Diary(capacity_bytes=8 * GIB)
+    build(diary)
+    step = 0
+    while diary.malloc("large", 300 * MIB, at("train.py", 17, "load")):
+        diary.free("large")
+        diary.need(f"kept{step}", 72 * MIB, at("train.py", 21, "train"))  # in what was just freed
+        train(diary, [20 * MIB])
+        step += 1
+
+    explanation = explain(diary.open(tmp_path))
+
+    refusal = explanation.case.refusal
+    assert refusal is not None
+    assert not refusal.is_full
+    assert explanation.verdict.code == "GROW301"
+    assert {finding.code for finding in explanation.findings} >= {"GROW301", "FRAG201"}
+
+
 def test_layers_of_the_first_forward_pass_are_no_steps(tmp_path: Path) -> None:
     diary = Diary(capacity_bytes=1 * GIB)
     build(diary)
@@ -86,7 +188,7 @@ def test_memory_that_changes_hands_does_not_grow(tmp_path: Path) -> None:
         diary.malloc(f"old{number}", 50 * MIB, at("train.py", 12))
     for number in range(12):
         diary.malloc(f"new{number}", 50 * MIB, at("train.py", 40, "convert"))
-        diary.malloc(f"scratch{number}", 1 * MIB, at("train.py", 41, "convert"))
+        diary.malloc(f"scratch{number}", 100 * MIB, at("train.py", 41, "convert"))
         diary.free(f"old{number}", f"scratch{number}")
 
     explanation = explain(diary.open(tmp_path))

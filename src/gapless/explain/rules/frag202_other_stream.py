@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gapless.explain.elsewhere import Others, found_elsewhere
 from gapless.explain.rule import Rule
-from gapless.explain.words import plural, request_places, the_request
-from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain.case import Case
@@ -30,26 +29,21 @@ RULE = Rule(
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """An error when other streams' caches are the cause; a warning when they could serve but are not."""
+    """An error when other streams' caches are the cause."""
     fragments = case.fragments
     if fragments is None or fragments.cause != "stream":
         return
-    refusal, others = fragments.refusal, fragments.other_streams
-    yield RULE.finding(
-        f"{the_request(case, refusal)} failed although {format_bytes(others.bytes)} are free in the caches of other"
-        f" streams, the largest hole {format_bytes(others.largest_bytes)}.",
-        why=f"A block serves only the stream it was allocated on; the request's own stream has"
-        f" {plural(fragments.own.count, 'free block')} of at most {format_bytes(fragments.own.largest_bytes)}.",
+    others = Others(
+        name="other_streams",
+        pieces=fragments.other_streams,
+        holds="the caches of other streams",
+        rule_of_sharing="A block serves only the stream it was allocated on; the request's own stream",
+    )
+    yield found_elsewhere(
+        RULE,
+        case,
+        fragments,
+        others,
         what_to_do="Allocate these tensors on one stream and hand them over with record_stream, or use fewer side"
         " streams.",
-        bytes=others.bytes,
-        measurements={
-            "rounded_bytes": refusal.request.rounded_bytes,
-            "other_streams_free_bytes": others.bytes,
-            "other_streams_largest_bytes": others.largest_bytes,
-            "own_free_bytes": fragments.own.bytes,
-            "largest_free_block_bytes": fragments.own.largest_bytes,
-            "free_in_sum_bytes": refusal.free_in_sum_bytes,
-        },
-        places=request_places(case, refusal),
     )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gapless.explain.elsewhere import Others, found_elsewhere
 from gapless.explain.rule import Rule
-from gapless.explain.words import plural, request_places, the_request
-from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain.case import Case
@@ -34,24 +33,20 @@ def find(case: Case) -> Iterator[Finding]:
     fragments = case.fragments
     if fragments is None or fragments.cause != "pool":
         return
-    refusal, others = fragments.refusal, fragments.other_pools
-    mine = "the default pool" if refusal.request.pool == 0 else "a private pool"
-    theirs = "private pools" if refusal.request.pool == 0 else "other pools"
-    yield RULE.finding(
-        f"{the_request(case, refusal)} in {mine} failed although {format_bytes(others.bytes)} are free in {theirs},"
-        f" the largest hole {format_bytes(others.largest_bytes)}.",
-        why=f"Pools do not share memory (CUDA graphs and MemPools have their own); {mine} has"
-        f" {plural(fragments.own.count, 'free block')} of at most {format_bytes(fragments.own.largest_bytes)}.",
+    is_default = fragments.refusal.request.pool == 0
+    mine = "the default pool" if is_default else "a private pool"
+    others = Others(
+        name="other_pools",
+        pieces=fragments.other_pools,
+        holds="private pools" if is_default else "other pools",
+        asked=f" in {mine}",
+        rule_of_sharing=f"Pools do not share memory (CUDA graphs and MemPools have their own); {mine}",
+    )
+    yield found_elsewhere(
+        RULE,
+        case,
+        fragments,
+        others,
         what_to_do="Share one pool between graphs, drop graphs or pools that are done with, or give the MemPool"
         " use_on_oom=True.",
-        bytes=others.bytes,
-        measurements={
-            "rounded_bytes": refusal.request.rounded_bytes,
-            "other_pools_free_bytes": others.bytes,
-            "other_pools_largest_bytes": others.largest_bytes,
-            "own_free_bytes": fragments.own.bytes,
-            "largest_free_block_bytes": fragments.own.largest_bytes,
-            "free_in_sum_bytes": refusal.free_in_sum_bytes,
-        },
-        places=request_places(case, refusal),
     )
