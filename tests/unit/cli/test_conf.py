@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from gapless.cli.main import main
-
-SCHEMA = Path(__file__).parents[3] / "docs" / "reference" / "gapless.conf-1.schema.json"
+from tests.schemas import validate
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +25,7 @@ def text_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     main(["conf", *arguments, "--format", "json"])
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
-    jsonschema.validate(answer, json.loads(SCHEMA.read_text()))
+    validate(answer)
     return answer
 
 

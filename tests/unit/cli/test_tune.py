@@ -6,20 +6,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from gapless.cli.main import main
 from tests.recordings import each_shared_snapshot
-
-SCHEMA = Path(__file__).parents[3] / "docs" / "reference" / "gapless.tune-1.schema.json"
+from tests.schemas import validate
 
 
 def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     status = main(["tune", *arguments, "--format", "json"])
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert status == 0
-    jsonschema.validate(answer, json.loads(SCHEMA.read_text()))
+    validate(answer)
     return answer
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
-
 from gapless.explain import explain
 from gapless.recording import open_recordings
-from tests.recordings import ROOT, each_shared_snapshot
+from tests.recordings import each_shared_snapshot
+from tests.schemas import validate
 from tests.unit.explain.diary import GIB, MIB, Diary, at
-
-SCHEMA = json.loads((ROOT / "docs" / "reference" / "gapless.explain-1.schema.json").read_text(encoding="utf-8"))
 
 
 @each_shared_snapshot()
@@ -20,7 +17,7 @@ def test_every_shared_recording_fits_the_schema(path: Path) -> None:
     for recording in open_recordings(str(path)):
         document = json.loads(json.dumps(explain(recording).to_json()))
 
-        jsonschema.validate(document, SCHEMA)
+        validate(document)
 
 
 def test_failure_made_by_hand_fits_the_schema(tmp_path: Path) -> None:
@@ -30,7 +27,7 @@ def test_failure_made_by_hand_fits_the_schema(tmp_path: Path) -> None:
 
     document = json.loads(json.dumps(explain(diary.open(tmp_path)).to_json()))
 
-    jsonschema.validate(document, SCHEMA)
+    validate(document)
     assert document["lower_bound_bytes"] == 900 * MIB
     assert document["holders"] == [
         {
