@@ -114,7 +114,7 @@ def test_a_log_is_told_by_its_content(tmp_path: Path) -> None:
     done = gapless("explain", path)
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("FRAG201 pinned-segments\nWhat  The request for 1.95 GiB failed")
+    assert done.stdout.startswith("FRAG201 pinned-segments (likely)\nWhat  The request for 1.95 GiB failed")
     assert "The message (line 2)\n  CUDA out of memory. Tried to allocate 1.95 GiB." in done.stdout
     assert "_record_memory_history" in done.stdout
 
@@ -222,3 +222,13 @@ def test_an_answer_loads_nothing_that_it_does_not_use(small: Path) -> None:
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert {"numpy", "gapless.tune.engine"} <= loaded
     assert loaded & {"rich", "torch", "numpy.ma", "numpy.random", "hashlib", "html", "multiprocessing"} == set()
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_a_log_says_how_sure_it_is(tmp_path: Path, form: str) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(MESSAGE)
+
+    head = gapless("explain", log, "--format", form).stdout.splitlines()[0]
+
+    assert head.removeprefix("### ") == "FRAG201 pinned-segments (likely)"

@@ -16,6 +16,9 @@ _EXAMPLES = """examples:
   gapless explain snapshot.pickle
   gapless explain snapshot.pickle --at oom:0 --format json
   gapless explain snapshots/                              ranks of a job: the first failure, the outlier
+  gapless explain snapshot.pickle --log train.log         NCCL, cuBLAS or cuDNN failed: was it PyTorch's cache?
+  gapless explain snapshot.pickle --card 24GiB            with the card's size: does somebody else hold memory?
+  gapless explain snapshot.pickle --card 24GiB --leave-free 6GiB
   gapless explain train.log                               what the messages of a log prove
   kubectl logs trainer | gapless explain -
   gapless explain snapshot.pickle --fail-on error         exit status 1 when something is wrong
@@ -34,6 +37,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("file", metavar="FILE", help="a snapshot, a folder of ranks, a log, or - for a log on stdin")
     add_recording_options(parser)
+    parser.add_argument("--leave-free", metavar="SIZE", help="memory of the card that others need, like 6GiB")
+    parser.add_argument(
+        "--log", metavar="LOG", help="the run's log: which library failed (NCCL, cuBLAS, cuDNN), the card's size"
+    )
     add_fail_on(parser)
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
     parser.add_argument("--no-fixes", action="store_true", help="do not replay other settings")

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gapless.cards import find_card
 from gapless.cli.common import open_options
-from gapless.cli.explain_snapshot import Answers, fixes_of, redactor_of
+from gapless.cli.explain_known import known_of, log_of
+from gapless.cli.explain_snapshot import Answers, redactor_of
 from gapless.errors import GaplessError, InputError
 from gapless.explain import ExplainOptions, explain_all
 from gapless.explain.ranks import Ranks, join_ranks
@@ -26,20 +26,18 @@ if TYPE_CHECKING:
 
 def explain_folder(args: argparse.Namespace) -> list[Finding]:
     """Prints the table of ranks and the answer about those that matter; their findings."""
+    known = known_of(args, log_of(args))
     with ProgressLine(sys.stderr) as progress:
-        ranks = join_ranks(_explanations(args, progress))
+        ranks = join_ranks(_explanations(args, known.options, progress))
         matter = [rank.explanation for rank in ranks.that_matter]
-        card = find_card(args.card) if args.card else None
-        answers: Answers = [(one, [] if args.no_fixes else fixes_of(one, card, progress)) for one in matter]
+        answers: Answers = [(one, [] if args.no_fixes else known.fixes_of(one, progress)) for one in matter]
     _print(ranks, answers, args)
     return [finding for one in matter for finding in one.findings]
 
 
-def _explanations(args: argparse.Namespace, progress: ProgressLine) -> list[Explanation]:
+def _explanations(args: argparse.Namespace, options: ExplainOptions, progress: ProgressLine) -> list[Explanation]:
     """Of every snapshot in the folder; what cannot be read is named on stderr."""
     paths = [path for path in sorted(Path(args.file).iterdir()) if path.is_file() and not path.name.startswith(".")]
-    card = find_card(args.card) if args.card else None
-    options = ExplainOptions(at=args.at, card_bytes=card.capacity_bytes if card else None)
     found: list[Explanation] = []
     for done, path in enumerate(paths):
         progress("reading ranks", done, len(paths))

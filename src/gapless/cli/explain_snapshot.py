@@ -7,16 +7,15 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gapless.cards import find_card
 from gapless.cli.common import open_options
-from gapless.explain import ExplainOptions, explain_all
+from gapless.cli.explain_known import known_of, log_of
+from gapless.explain import explain_all
 from gapless.recording import open_recordings
 from gapless.report.progress import ProgressLine
 from gapless.report.redact import Redactor
 from gapless.report.terminal import Terminal
 
 if TYPE_CHECKING:
-    from gapless.cards import Card
     from gapless.explain import Explanation
     from gapless.explain.finding import Finding
     from gapless.tune import Fix
@@ -36,21 +35,12 @@ def explain_snapshot(args: argparse.Namespace) -> list[Finding]:
 
 
 def _answers(args: argparse.Namespace) -> Answers:
-    card = find_card(args.card) if args.card else None
+    known = known_of(args, log_of(args))
     with ProgressLine(sys.stderr) as progress:
         recordings = open_recordings(args.file, open_options(args, progress))
-        options = ExplainOptions(at=args.at, card_bytes=card.capacity_bytes if card else None)
-        explained = explain_all(recordings, options)
-        return [(one, [] if args.no_fixes else fixes_of(one, card, progress)) for one in explained]
-
-
-def fixes_of(explanation: Explanation, card: Card | None, progress: ProgressLine) -> list[Fix]:
-    """The best changes by replay; none when nothing failed, or nothing can be replayed."""
-    if not explanation.case.moment.is_failure:
-        return []
-    from gapless.tune import TuneOptions, best_fixes  # noqa: PLC0415  (only failures are tuned)
-
-    return best_fixes(explanation.case, TuneOptions(card=card, progress=progress))
+        explained = explain_all(recordings, known.options)
+        known.check(explained)
+        return [(one, [] if args.no_fixes else known.fixes_of(one, progress)) for one in explained]
 
 
 def redactor_of(answers: Answers) -> Redactor:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless import _core
+from gapless.explain.beside import Beside, beside_of
 from gapless.explain.fragments import Fragments, fragments_of
 from gapless.explain.growth import growth_of
 from gapless.explain.holders import holders_of
@@ -44,6 +45,11 @@ class Case:
     def refusal(self) -> Refusal | None:
         """The failing request in numbers; None when nothing failed at the moment."""
         return refusal_at(self.recording, self.moment.event, self.facts)
+
+    @cached_property
+    def beside(self) -> Beside | None:
+        """Who else needs memory of the card; None when nothing is known of it."""
+        return beside_of(self)
 
     @cached_property
     def stacks(self) -> StackTable:

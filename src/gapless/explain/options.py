@@ -26,6 +26,12 @@ class ExplainOptions:
     """What the card's driver reports as its size."""
     outside_failure: str | None = None
     """Who ran out of memory instead of PyTorch (as "NCCL" or "cuBLAS"), where a log says so."""
+    outside_request_bytes: int | None = None
+    """What that one had asked for, where the log says it."""
+    outside_is_sure: bool = True
+    """Whether its error says that memory was the cause; else it is one cause of several."""
+    leave_free_bytes: int = 0
+    """Of the card, that others than PyTorch need."""
     places: int = 100
     """Holders kept, the largest first."""
 

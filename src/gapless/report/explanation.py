@@ -12,7 +12,7 @@ from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain import Explanation
-    from gapless.explain.finding import Frame
+    from gapless.explain.finding import Frame, Verdict
     from gapless.explain.log import LogExplanation
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix
@@ -28,7 +28,7 @@ def to_text(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) 
     """Writes the whole answer."""
     verdict_to_text(explanation, terminal)
     if fixes:
-        before_and_after(fixes[0], terminal)
+        before_and_after(fixes[0], terminal, has_failed=explanation.case.moment.is_failure)
     _moment(explanation, terminal)
     _map(explanation, terminal)
     _holders(explanation, terminal)
@@ -38,14 +38,22 @@ def to_text(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) 
     trust_to_text(explanation, terminal)
 
 
-def verdict_to_text(explanation: Explanation | LogExplanation, terminal: Terminal) -> None:
+def verdict_to_text(
+    explanation: Explanation | LogExplanation, terminal: Terminal, *, even_certain: bool = False
+) -> None:
     """The answer in three lines: what happened, why, what to do."""
     verdict = explanation.verdict
     severity = explanation.findings[0].severity if explanation.findings else "info"
-    terminal.line(terminal.paint(f"{verdict.code} {verdict.name}", _HEADINGS[severity]))
+    terminal.line(terminal.paint(headline(verdict, even_certain=even_certain), _HEADINGS[severity]))
     for name, text in (("What", verdict.message), ("Why", verdict.why), ("Do", verdict.what_to_do)):
         if text:
             _entry(name, text, terminal)
+
+
+def headline(verdict: Verdict, *, even_certain: bool = False) -> str:
+    """Code and name of a verdict, and how sure it is where that is not certain (a log's: always)."""
+    is_said = even_certain or verdict.confidence != "certain"
+    return f"{verdict.code} {verdict.name}" + (f" ({verdict.confidence})" if is_said else "")
 
 
 def _entry(name: str, text: str, terminal: Terminal) -> None:

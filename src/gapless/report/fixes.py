@@ -25,14 +25,15 @@ _GRADES = {
 }
 
 
-def before_and_after(fix: Fix, terminal: Terminal) -> None:
+def before_and_after(fix: Fix, terminal: Terminal, *, has_failed: bool = True) -> None:
     """What the best fix changes, and the line to copy."""
     if fix.outcome.value not in ("survives", "serves_request"):
         return
     terminal.line()
     grade = _GRADES[fix.grade.value]
     assumed = f", {format_bytes(fix.assumed_bytes)} of it assumed" if fix.assumed_bytes else ""
-    terminal.paragraph(f"Fix: {fix.change}: {_OUTCOMES[fix.outcome.value]} ({grade}{assumed}).", 0)
+    outcome = _OUTCOMES[fix.outcome.value] if has_failed else "the recorded run fits"
+    terminal.paragraph(f"Fix: {fix.change}: {outcome} ({grade}{assumed}).", 0)
     if fix.conf is not None:
         terminal.line(terminal.paint(f"  export {line_to_copy(fix.conf)}", "bold"))
     before, after = fix.reserved_bytes_peak_before, fix.reserved_bytes_peak_after

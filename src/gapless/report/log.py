@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from gapless.report.explanation import verdict_to_text
+from gapless.report.explanation import headline, verdict_to_text
 
 if TYPE_CHECKING:
     from gapless.explain.log import LogExplanation
@@ -18,7 +18,7 @@ _PATH = re.compile(r"(?<![\w:/\\.])(?:[A-Za-z]:|~)?[/\\](?:[^\s/\\:'\",;()]+[/\\
 
 def to_text(explanation: LogExplanation, terminal: Terminal) -> None:
     """Writes the whole answer."""
-    verdict_to_text(explanation, terminal)
+    verdict_to_text(explanation, terminal, even_certain=True)
     if explanation.numbers is not None:
         message = explanation.numbers.message
         terminal.line()
@@ -47,7 +47,7 @@ def to_text(explanation: LogExplanation, terminal: Terminal) -> None:
 def to_markdown(explanation: LogExplanation, terminal: Terminal) -> None:
     """Writes the verdict, the message and the table."""
     verdict = explanation.verdict
-    terminal.line(f"### {verdict.code} {verdict.name}")
+    terminal.line(f"### {headline(verdict, even_certain=True)}")
     terminal.line()
     for text in (verdict.message, verdict.why, verdict.what_to_do):
         if text:

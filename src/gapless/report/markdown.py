@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gapless.conf import line_to_copy
-from gapless.report.explanation import place
+from gapless.report.explanation import headline, place
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _MOST_PLACES = 10
 def to_markdown(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) -> None:
     """Writes the answer; every paragraph is one line, as Markdown wants it."""
     verdict, facts = explanation.verdict, explanation.facts
-    terminal.line(f"### {verdict.code} {verdict.name}")
+    terminal.line(f"### {headline(verdict)}")
     terminal.line()
     for text in (verdict.message, verdict.why, verdict.what_to_do):
         if text:

@@ -68,7 +68,7 @@ def test_without_a_card_or_a_past_nothing_is_said(tmp_path: Path) -> None:
 
 
 def large_cache(cached: int) -> Diary:
-    diary = Diary(capacity_bytes=4 * GIB)
+    diary = Diary(capacity_bytes=5 * GIB)
     diary.malloc("a", cached, at("train.py", 2))
     diary.malloc("b", 500 * MIB, at("train.py", 3))
     diary.free("a")
@@ -86,6 +86,8 @@ def test_a_library_that_failed_beside_a_large_cache(tmp_path: Path) -> None:
         "reserved_bytes": 3572 * MIB,
         "active_bytes": 500 * MIB,
         "cached_share": 0.86,
+        "wanted_bytes": None,
+        "card_bytes": None,
     }
     assert explanation.verdict.message == "NCCL ran out of memory while PyTorch kept 3.00 GiB cached and unused."
 
@@ -93,7 +95,60 @@ def test_a_library_that_failed_beside_a_large_cache(tmp_path: Path) -> None:
 def test_a_small_cache_starves_nobody(tmp_path: Path) -> None:
     explanation = explain(large_cache(200 * MIB).open(tmp_path), ExplainOptions(outside_failure="NCCL"))
 
-    assert explanation.verdict.code == "OK000"
+    assert (explanation.verdict.code, explanation.verdict.confidence) == ("OOM101", "unsure")
+    assert explanation.verdict.message == (
+        "NCCL did not get memory beside the 500.00 MiB that PyTorch has in use; its cache is not the reason."
+    )
+
+
+def test_a_cache_smaller_than_what_was_asked_for_is_not_the_reason(tmp_path: Path) -> None:
+    options = ExplainOptions(outside_failure="NCCL", outside_request_bytes=3 * GIB + 1)
+
+    assert explain(large_cache(3 * GIB).open(tmp_path), options).verdict.code == "OOM101"
+
+
+def test_others_hold_what_a_library_did_not_get(tmp_path: Path) -> None:
+    options = ExplainOptions(outside_failure="NCCL", outside_request_bytes=2 * GIB, card_bytes=12 * GIB)
+
+    explanation = explain(large_cache(200 * MIB).open(tmp_path), options)
+
+    assert explanation.verdict.code == "OUT501"
+    assert explanation.findings[0].bytes == (12 - 2) * GIB - 700 * MIB
+
+
+def test_an_error_with_other_causes_leaves_the_verdict_unsure(tmp_path: Path) -> None:
+    options = ExplainOptions(outside_failure="cuBLAS", outside_is_sure=False)
+
+    verdict = explain(large_cache(3 * GIB).open(tmp_path), options).verdict
+
+    assert (verdict.code, verdict.confidence) == ("OUT502", "unsure")
+    assert verdict.message.startswith("cuBLAS failed in a way that a full card causes, while")
+
+
+def test_room_for_others_is_held_against_the_peak_of_the_cache(tmp_path: Path) -> None:
+    recording = large_cache(3 * GIB).open(tmp_path)  # 3572 MiB reserved and in use at most, then 500 in use
+
+    def verdict(card_bytes: int, leave_free_bytes: int) -> str:
+        options = ExplainOptions(card_bytes=card_bytes, leave_free_bytes=leave_free_bytes)
+        return explain(recording, options).verdict.code
+
+    assert verdict(4 * GIB, 524 * MIB) == "OK000"
+    assert verdict(4 * GIB, 525 * MIB) == "OOM101"
+
+
+def test_a_cache_that_is_never_in_use_takes_the_room_of_others(tmp_path: Path) -> None:
+    diary = large_cache(3 * GIB)
+    diary.malloc("c", 1 * GIB, at("train.py", 9), stream=1)  # 4596 MiB reserved, 3572 in use at most
+    recording = diary.open(tmp_path)
+
+    explanation = explain(recording, ExplainOptions(card_bytes=5 * GIB, leave_free_bytes=1 * GIB))
+
+    assert explanation.verdict.code == "OUT502"
+    assert explanation.findings[0].bytes == 1 * GIB
+    assert explanation.verdict.message == (
+        "Others need 1.00 GiB, and PyTorch leaves them 524.00 MiB of the 5.00 GiB: 1.00 GiB of what it reserves are"
+        " never in use."
+    )
 
 
 def test_a_large_cache_is_no_fault_when_nobody_failed(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def explain_log(scan: LogScan, *, path: str = "") -> LogExplanation:
     """
     messages = merged([message for message in scan.messages if not message.is_quoted])
     libraries = [failure for failure in scan.libraries if not failure.is_quoted and failure.is_memory]
-    first = _first([*messages, *libraries])
+    first = first_failure([*messages, *libraries])
     rows = tuple(Row(message, _deciding(message, scan)[0].code) for message in messages)
     if isinstance(first, OomMessage):
         chosen = _fullest(first, messages)
@@ -109,7 +109,7 @@ def _numbers(message: OomMessage, scan: LogScan) -> Numbers:
     return Numbers(message, Surroundings.of(message, scan.settings).rounds_up)
 
 
-def _first(failures: list[OomMessage | LibraryFailure]) -> OomMessage | LibraryFailure | None:
+def first_failure(failures: list[OomMessage | LibraryFailure]) -> OomMessage | LibraryFailure | None:
     """The first failure in time."""
     times = [failure.origin.time or "" for failure in failures]
     if all(_DATE.match(time) for time in times):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gapless.explain.beside import LARGE_CACHE_BYTES
 from gapless.explain.finding import Finding
 from gapless.explain.log.advice import RECORD
 from gapless.explain.log.codes import finding
@@ -11,10 +12,8 @@ from gapless.sources.log.failures import LibraryFailure
 from gapless.sources.log.memory_summary import MemorySummary
 from gapless.sources.log.oom_message import OomMessage
 from gapless.sources.log.scan import LogScan
-from gapless.units import MIB, format_bytes
+from gapless.units import format_bytes
 
-LARGE_CACHE_BYTES = 256 * MIB
-"""What libraries ask for at once is seldom more; with less in the cache, emptying it would not have saved them."""
 _CURE = (
     "Make PyTorch leave room: torch.cuda.empty_cache() before that library starts, or a memory fraction"
     " (torch.cuda.set_per_process_memory_fraction) so that the cache cannot fill the card; start NCCL and cuBLAS early,"
@@ -24,7 +23,7 @@ _CURE = (
 
 def explain_library(failure: LibraryFailure, scan: LogScan) -> Finding:
     """The finding for a failed library; its code depends on how much PyTorch's cache held."""
-    asked = _request_bytes(failure, scan)
+    asked = request_bytes(failure, scan)
     found = _cache(failure, scan)
     wanted = f" {format_bytes(asked)}" if asked else " memory"
     what = f"{failure.library.replace('the ', 'The ', 1)} could not get{wanted} from the card"
@@ -66,7 +65,7 @@ def explain_library(failure: LibraryFailure, scan: LogScan) -> Finding:
     )
 
 
-def _request_bytes(failure: LibraryFailure, scan: LogScan) -> int | None:
+def request_bytes(failure: LibraryFailure, scan: LogScan) -> int | None:
     """What the library asked for; NCCL says it in a line beside."""
     if failure.request_bytes is not None:
         return failure.request_bytes

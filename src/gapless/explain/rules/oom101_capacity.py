@@ -43,7 +43,10 @@ _ADVICE: dict[Kind, str] = {
 def find(case: Case) -> Iterator[Finding]:
     """An error at a failure for which memory was full and the card, not a limit, refused."""
     refusal = case.refusal
-    if refusal is None or not refusal.is_full or refusal.by_limit:
+    if refusal is None:
+        yield from _for_others(case)
+        return
+    if not refusal.is_full or refusal.by_limit:
         return
     message = (
         f"{the_request(case, refusal)} failed because the memory is in use:"
@@ -76,3 +79,32 @@ def _advice(case: Case) -> str:
     start = f"; begin at {short_place(top.at)}, which holds {format_bytes(top.bytes)}" if top else ""
     smaller = _ADVICE[kinds[0]] if kinds else "a smaller job"
     return f"No allocator setting helps. What does: {smaller}, or a larger card{start}."
+
+
+def _for_others(case: Case) -> Iterator[Finding]:
+    """An error when somebody beside PyTorch gets too little, and its cache is not why."""
+    beside = case.beside
+    if beside is None or beside.is_starved_by_cache or not beside.is_starved:
+        return
+    wanted = "" if beside.wanted_bytes is None else f" {format_bytes(beside.wanted_bytes)}"
+    in_use, cached = format_bytes(beside.active_bytes), format_bytes(beside.cached_bytes)
+    what = f"{beside.who} did not get{wanted or ' memory'} beside the {in_use} that PyTorch has in use"
+    if not beside.has_failed:
+        card = format_bytes(beside.card_bytes or 0)
+        what = (
+            f"Others need{wanted}, which does not fit beside the {in_use} that PyTorch has in use on a card of {card}"
+        )
+    yield RULE.finding(
+        f"{what}; its cache is not the reason.",
+        why=f"Only {cached} were cached and unused. {what_is_in_use(case)}".rstrip(),
+        what_to_do=f"{_advice(case)} Look with nvidia-smi who else is on the card.",
+        bytes=beside.active_bytes,
+        confidence="certain" if not beside.has_failed else "likely" if beside.card_bytes else "unsure",
+        measurements={
+            "active_bytes": beside.active_bytes,
+            "reserved_bytes": beside.reserved_bytes,
+            "cached_bytes": beside.cached_bytes,
+            "wanted_bytes": beside.wanted_bytes,
+            "card_bytes": beside.card_bytes,
+        },
+    )

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gapless.explain.beside import card_bytes_of
 from gapless.explain.request import request_of
 from gapless.explain.rule import Rule
 from gapless.explain.words import request_places, the_request
-from gapless.units import GIB, MIB, format_bytes
+from gapless.units import MIB, format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain.case import Case
@@ -26,20 +27,22 @@ RULE = Rule(
     why="PyTorch's own numbers look harmless then, and no setting of its allocator brings the memory back.",
     measured="At the failing request: what was reserved plus what the card had free is all that PyTorch could have."
     " That is held against the card (--card), or against the most that PyTorch itself had or could have had earlier in"
-    " the same recording. Without either nothing is said: a recording alone does not tell how large the card is.",
+    " the same recording. Without either nothing is said: a recording alone does not tell how large the card is. Where"
+    " a log says that a library failed (--log), what it asked for is held against the card less what PyTorch had.",
     do="Look who is on the card (nvidia-smi), end what is left over from earlier runs, give each process a card of its"
     " own, and count in about half a GiB for each process's context and some more for NCCL.",
 )
 _LEAST_BYTES = 256 * MIB
 _LEAST_SHARE = 0.05
-_CONTEXT_BYTES = GIB // 2
-"""About what the context of a process takes of the card's total."""
 
 
 def find(case: Case) -> Iterator[Finding]:
     """An error when the request would have been served with all of the card; else a warning."""
     refusal = case.refusal
-    if refusal is None or refusal.by_limit:
+    if refusal is None:
+        yield from _as_a_library_shows(case)
+        return
+    if refusal.by_limit:
         return
     known, source = _card(case, refusal)
     outside = known - refusal.limit_bytes_least
@@ -73,11 +76,9 @@ _EARLIER = "although earlier in this recording it could have"
 
 def _card(case: Case, refusal: Refusal) -> tuple[int, str]:
     """The most that PyTorch can be known to could have had, and how that is known."""
-    options = case.options
-    if options.card_bytes is not None:
-        return options.card_bytes, "of a card of"
-    if options.card_total_bytes is not None:
-        return options.card_total_bytes - _CONTEXT_BYTES, "of a card with room for"
+    known = card_bytes_of(case.options)
+    if known is not None:
+        return known, "of a card with room for"
     reserved = case.recording.curves["reserved"][: refusal.request.event + 1]
     best = int(reserved.max())
     for event in case.recording.oom_events[case.recording.oom_events < refusal.request.event]:
@@ -85,3 +86,28 @@ def _card(case: Case, refusal: Refusal) -> tuple[int, str]:
         if earlier and not earlier.refused_by_limit:
             best = max(best, int(np.int64(reserved[event]) + earlier.device_free_bytes))
     return best, _EARLIER
+
+
+def _as_a_library_shows(case: Case) -> Iterator[Finding]:
+    """A library did not get what the card has beside PyTorch, so others hold it."""
+    beside = case.beside
+    if beside is None or beside.is_starved_by_cache or beside.wanted_bytes is None:
+        return
+    if beside.outside_bytes < max(_LEAST_BYTES, _LEAST_SHARE * (beside.card_bytes or 0)):
+        return
+    yield RULE.finding(
+        f"{beside.who} did not get {format_bytes(beside.wanted_bytes)}, and at least"
+        f" {format_bytes(beside.outside_bytes)} of the card are held outside PyTorch.",
+        why=f"PyTorch had {format_bytes(beside.reserved_bytes)} reserved of a card with room for"
+        f" {format_bytes(beside.card_bytes or 0)}; the rest was not free either.",
+        what_to_do="Look with nvidia-smi for other processes on the card and end them, or plan with less memory.",
+        bytes=beside.outside_bytes,
+        confidence="likely",
+        measurements={
+            "outside_bytes": beside.outside_bytes,
+            "card_bytes": beside.card_bytes,
+            "reserved_bytes": beside.reserved_bytes,
+            "active_bytes": beside.active_bytes,
+            "wanted_bytes": beside.wanted_bytes,
+        },
+    )

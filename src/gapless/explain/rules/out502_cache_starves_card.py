@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from gapless.explain.rule import Rule
 from gapless.explain.words import percent
-from gapless.units import MIB, format_bytes
+from gapless.units import format_bytes
 
 if TYPE_CHECKING:
+    from gapless.explain.beside import Beside
     from gapless.explain.case import Case
     from gapless.explain.finding import Finding
 
@@ -21,34 +22,63 @@ RULE = Rule(
     " memory cached that it did not use.",
     why="PyTorch gives its cache back only when it needs memory itself. Others get what the card has left, so more"
     " cache makes it worse: the cure is a bound on what PyTorch reserves.",
-    measured="A log says that the library failed; the recording, at its end, says how much PyTorch had reserved and not"
-    " in use.",
+    measured="A log says that the library failed (--log); the recording, at its end, says how much PyTorch had reserved"
+    " and not in use. The cache is at fault when it has at least 256 MiB and would have held what the library asked"
+    " for. Or nothing failed, and --leave-free says what others need: then the most that PyTorch reserved is held"
+    " against the card (--card), and the most that was in use.",
     do="Bound PyTorch with torch.cuda.set_per_process_memory_fraction, as low as the job allows: gapless tune finds"
     " the bound by replay and says what it costs in retries. Or make the library's memory first (init NCCL before the"
     " model), or call torch.cuda.empty_cache() before it is needed.",
 )
-_LEAST_BYTES = 256 * MIB
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """An error when somebody else failed and the cache is large enough to matter."""
-    who = case.options.outside_failure
-    cached = case.facts.reserved_bytes - case.facts.active_bytes
-    if who is None or case.refusal is not None or cached < _LEAST_BYTES:
+    """An error when somebody else failed, or will, and the cache given back would be enough."""
+    beside = case.beside
+    if beside is None or not beside.is_starved_by_cache:
         return
-    share = cached / max(case.facts.reserved_bytes, 1)
+    share = beside.cached_bytes / max(beside.reserved_bytes, 1)
     yield RULE.finding(
-        f"{who} ran out of memory while PyTorch kept {format_bytes(cached)} cached and unused.",
-        why=f"{format_bytes(case.facts.reserved_bytes)} were reserved and {format_bytes(case.facts.active_bytes)} of it"
-        f" in use ({percent(share)} idle). Others cannot use PyTorch's cache.",
-        what_to_do="Bound PyTorch with a memory fraction (gapless tune finds one by replay), or call"
-        " torch.cuda.empty_cache() before the library needs memory.",
-        bytes=cached,
-        confidence="likely",
+        _what(case, beside),
+        why=f"{format_bytes(beside.reserved_bytes)} were reserved{'' if beside.has_failed else ' at most'} and"
+        f" {format_bytes(beside.active_bytes)} of it in use ({percent(share)} idle). Others cannot use PyTorch's"
+        " cache.",
+        what_to_do=_what_to_do(case, beside),
+        bytes=beside.cached_bytes,
+        confidence="likely" if case.options.outside_is_sure else "unsure",
         measurements={
-            "cached_bytes": cached,
-            "reserved_bytes": case.facts.reserved_bytes,
-            "active_bytes": case.facts.active_bytes,
+            "cached_bytes": beside.cached_bytes,
+            "reserved_bytes": beside.reserved_bytes,
+            "active_bytes": beside.active_bytes,
             "cached_share": round(share, 4),
+            "wanted_bytes": beside.wanted_bytes,
+            "card_bytes": beside.card_bytes,
         },
+    )
+
+
+def _what(case: Case, beside: Beside) -> str:
+    cached = format_bytes(beside.cached_bytes)
+    wanted = "" if beside.wanted_bytes is None else format_bytes(beside.wanted_bytes)
+    if not beside.has_failed:
+        return (
+            f"Others need {wanted}, and PyTorch leaves them {format_bytes(beside.room_bytes)} of the"
+            f" {format_bytes(beside.card_bytes or 0)}: {cached} of what it reserves are never in use."
+        )
+    how = "ran out of memory" if case.options.outside_is_sure else "failed in a way that a full card causes,"
+    asked = f" (it asked for {wanted})" if wanted else ""
+    return f"{beside.who} {how}{asked} while PyTorch kept {cached} cached and unused."
+
+
+def _what_to_do(case: Case, beside: Beside) -> str:
+    if beside.fits_beside is False:
+        peak = format_bytes(int(case.recording.curves["active"].max()))
+        return (
+            "Call torch.cuda.empty_cache() right before the library needs memory. A bound on PyTorch does not help: it"
+            f" has had {peak} in use, which does not fit beside what the library wants."
+        )
+    found = "the fix below" if beside.fits_beside else "gapless tune --card --leave-free finds one by replay"
+    return (
+        f"Bound PyTorch with a memory fraction ({found}), or call torch.cuda.empty_cache() before the library needs"
+        " memory; or let the library take its memory first."
     )

@@ -1,0 +1,114 @@
+"""What the reader of `gapless explain` knows besides the recording: the card, room that others need, a log."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gapless.cards import Card, find_card
+from gapless.errors import InputError
+from gapless.explain import ExplainOptions
+from gapless.explain.beside import CONTEXT_BYTES
+from gapless.explain.case import open_case
+from gapless.sources.sniff import Kind, sniff
+from gapless.units import parse_bytes
+
+if TYPE_CHECKING:
+    from gapless.explain import Explanation
+    from gapless.explain.log.failed_library import FailedLibrary
+    from gapless.report.progress import ProgressLine
+    from gapless.sources.log import LogScan
+    from gapless.tune import Fix
+
+
+@dataclass(frozen=True)
+class Known:
+    """The same, read."""
+
+    card: Card | None
+    """That the reader named."""
+    logged_card: Card | None
+    """That PyTorch's messages in the log name; what a recording shows is more exact."""
+    leave_free_bytes: int
+    library: FailedLibrary | None
+    at: str | None
+
+    @property
+    def options(self) -> ExplainOptions:
+        """For the explanation."""
+        library, card = self.library, self.card or self.logged_card
+        return ExplainOptions(
+            at=self.at,
+            card_bytes=self.card.capacity_bytes if self.card else None,
+            card_total_bytes=card.total_bytes if card else None,
+            outside_failure=library.name if library else None,
+            outside_request_bytes=library.request_bytes if library else None,
+            outside_is_sure=library is None or library.is_sure,
+            leave_free_bytes=self.leave_free_bytes,
+        )
+
+    def check(self, explained: list[Explanation]) -> None:
+        """Complains where room for others is asked for and nothing tells how large the card is.
+
+        Raises:
+            InputError: So it is for all devices.
+        """
+        known = (one.facts.capacity_bytes or one.case.options.card_total_bytes for one in explained)
+        if self.leave_free_bytes and not any(known):
+            raise InputError(
+                "nothing failed in this recording, so it does not show how large the card is",
+                hint="say which card: --card h100-80g, or --card 24GiB",
+                where="--leave-free",
+            )
+
+    def fixes_of(self, explanation: Explanation, progress: ProgressLine) -> list[Fix]:
+        """The best changes by replay; none when nothing failed, or nothing can be replayed."""
+        case, card, free = explanation.case, self.card, self.leave_free_bytes
+        from gapless.tune import TuneOptions, best_fixes  # noqa: PLC0415  (only failures are tuned)
+
+        if not case.moment.is_failure:
+            beside, card = case.beside, card or self.logged_card
+            if beside is None or not beside.fits_beside or card is None or explanation.verdict.code != "OUT502":
+                return []
+            free = beside.wanted_bytes or 0
+            beyond = case.recording.curves["reserved"] > card.capacity_bytes - free
+            case = open_case(case.recording, replace(case.options, at=f"event:{int(beyond.argmax())}"))
+        return best_fixes(case, TuneOptions(card=card, leave_free_bytes=free, progress=progress))
+
+
+def known_of(args: argparse.Namespace, scan: LogScan | None = None, rank: int | None = None) -> Known:
+    """What the command line says, and a log for a rank.
+
+    Raises:
+        InputError: A card or size is not understood.
+    """
+    card = find_card(args.card) if args.card else None
+    free = parse_bytes(args.leave_free) if args.leave_free else 0
+    if scan is None:
+        return Known(card, None, free, None, args.at)
+    from gapless.explain.log.failed_library import card_total_bytes, failed_library  # noqa: PLC0415  (few have a log)
+
+    total = card_total_bytes(scan)
+    logged = Card("the card that the log names", total - CONTEXT_BYTES, total) if total else None
+    return Known(card, logged, free, failed_library(scan, rank), args.at)
+
+
+def log_of(args: argparse.Namespace) -> LogScan | None:
+    """The log that --log names.
+
+    Raises:
+        InputError: It is no log.
+    """
+    if args.log is None:
+        return None
+    if sniff(args.log) is not Kind.LOG:
+        raise InputError(f"{args.log} is not a log", hint="give the text that the program printed", where="--log")
+    from gapless.explain.log.failed_library import failed_library  # noqa: PLC0415  (few have a log)
+    from gapless.sources.log import read_log  # noqa: PLC0415
+
+    scan = read_log(args.log)
+    if failed_library(scan) is None:
+        print(f"gapless: {args.log} tells of no library beside PyTorch that ran out of memory", file=sys.stderr)
+    return scan

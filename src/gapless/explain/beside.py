@@ -1,0 +1,108 @@
+"""Who else needs memory of the card: a library that a log saw fail, or the room that the reader wants left free.
+
+Libraries (NCCL, cuBLAS, cuDNN) take memory from the card and not from PyTorch's cache. So when one fails, the cache is
+at fault if giving it back would have been enough; else memory in use or somebody else is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gapless.units import GIB, MIB
+
+if TYPE_CHECKING:
+    from gapless.explain.case import Case
+    from gapless.explain.options import ExplainOptions
+
+CONTEXT_BYTES = GIB // 2
+"""About what the context of a process takes of the card's total."""
+LARGE_CACHE_BYTES = 256 * MIB
+"""What libraries ask for at once is seldom more; with less in the cache, emptying it would not have saved them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Somebody beside PyTorch who failed, or needs room. Sizes are bytes."""
+
+    case: Case
+    who: str
+    """As the beginning of a sentence."""
+    wanted_bytes: int | None
+    """None: not known."""
+    has_failed: bool
+    """Else the reader asked for room."""
+
+    @property
+    def cached_bytes(self) -> int:
+        """Reserved by PyTorch and not in use: at the end, where one failed; never in use, where room is asked for."""
+        return self.reserved_bytes - self.active_bytes
+
+    @cached_property
+    def reserved_bytes(self) -> int:
+        """By PyTorch: at the end, or the most."""
+        return self.case.facts.reserved_bytes if self.has_failed else int(self.case.recording.curves["reserved"].max())
+
+    @cached_property
+    def active_bytes(self) -> int:
+        """In use: at the end, or the most."""
+        return self.case.facts.active_bytes if self.has_failed else int(self.case.recording.curves["active"].max())
+
+    @property
+    def card_bytes(self) -> int | None:
+        """What PyTorch could reserve on the card; None where the card is not known."""
+        options = self.case.options
+        return options.card_bytes or card_bytes_of(options) or self.case.facts.capacity_bytes
+
+    @property
+    def room_bytes(self) -> int:
+        """Left on the card beside PyTorch if nobody else is there; 0 where the card is not known."""
+        return max((self.card_bytes or 0) - self.reserved_bytes, 0)
+
+    @property
+    def fits_beside(self) -> bool | None:
+        """Whether what is wanted fits beside all that PyTorch ever had in use; None where that is not known."""
+        if self.card_bytes is None or self.wanted_bytes is None:
+            return None
+        return int(self.case.recording.curves["active"].max()) + self.wanted_bytes <= self.card_bytes
+
+    @property
+    def is_starved_by_cache(self) -> bool:
+        """Whether the cache, given back, would be enough."""
+        wanted, could_have = self.wanted_bytes or 0, self.room_bytes + self.cached_bytes
+        if self.has_failed:
+            return self.cached_bytes >= LARGE_CACHE_BYTES and could_have >= wanted
+        return self.room_bytes < wanted <= could_have
+
+    @property
+    def is_starved(self) -> bool:
+        """Whether there is too little for it, for whatever reason."""
+        return self.has_failed or self.room_bytes < (self.wanted_bytes or 0)
+
+    @property
+    def outside_bytes(self) -> int:
+        """Held by others at least, as the failure shows: had it been free, the library would have got it."""
+        if not self.has_failed or self.card_bytes is None or self.wanted_bytes is None:
+            return 0
+        return max(self.room_bytes - self.wanted_bytes, 0)
+
+
+def beside_of(case: Case) -> Beside | None:
+    """Who else needs memory; None when nothing is known of it, or PyTorch itself failed at the moment."""
+    options = case.options
+    if case.refusal is not None:
+        return None
+    if options.outside_failure is not None:
+        return Beside(case, options.outside_failure, options.outside_request_bytes, True)
+    if not options.leave_free_bytes or (card_bytes_of(options) or case.facts.capacity_bytes) is None:
+        return None
+    return Beside(case, "Others", options.leave_free_bytes, False)
+
+
+def card_bytes_of(options: ExplainOptions) -> int | None:
+    """What PyTorch could reserve on the card that the reader named: the least that is known."""
+    known = [options.card_bytes] if options.card_bytes is not None else []
+    if options.card_total_bytes is not None:
+        known.append(options.card_total_bytes - CONTEXT_BYTES)
+    return min(known, default=None)

@@ -1,0 +1,138 @@
+"""`gapless explain` with what a file alone does not hold: the card's size, a log, the room that others need."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.run import gapless
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "verdicts"
+ROWS = {row["name"]: row for row in json.loads((FOLDER / "manifest.json").read_text())["recordings"]}
+NCCL = ROWS["out502_hit_communicator_after_large_pictures"]
+CUBLAS_ASKED = "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\n"
+OF_THE_CARD = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 24.00 GiB"
+    " of which 4.00 MiB is free. Of the allocated memory 8.00 GiB is allocated by PyTorch, and 1.00 MiB is reserved by"
+    " PyTorch but unallocated.\n"
+)
+
+
+def file_of(name: str) -> str:
+    return str(FOLDER / ROWS[name]["file"])
+
+
+def explained(*arguments: str) -> dict[str, Any]:
+    done = gapless("explain", *arguments, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row["expected"].get("needs") == "card"])
+def test_the_size_of_the_card_shows_what_others_hold(name: str) -> None:
+    row = ROWS[name]
+
+    without, with_card = (
+        explained(file_of(name), "--no-fixes", *card) for card in ([], ["--card", str(row["card"]["card_bytes"])])
+    )
+
+    assert with_card["verdict"]["code"] == row["expected"]["verdict"] == "OUT501"
+    assert without["verdict"]["code"] != "OUT501"
+
+
+def test_the_usual_context_is_nobody_else() -> None:
+    name = "out501_near_miss_usual_context"
+
+    for card in ("8GiB", str(ROWS[name]["card"]["card_bytes"])):
+        assert explained(file_of(name), "--no-fixes", "--card", card)["verdict"]["code"] == "OOM101"
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row["expected"].get("needs") == "log"])
+def test_a_log_tells_which_library_failed(name: str, tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(f"step 12 loss 2.1\n{ROWS[name].get('facts', {}).get('log', CUBLAS_ASKED)}\n")
+
+    answer = explained(file_of(name), "--log", str(log))
+
+    assert answer["verdict"]["code"] == "OUT502"
+    assert answer["state"]["at"] == "end"
+    assert answer["fixes"] == []  # the card is not known
+
+
+def test_a_bound_that_the_job_does_not_fit_under_is_no_advice(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(NCCL["facts"]["log"] + "\nncclCommInitRank: Failed to CUDA calloc 2147483648 bytes\n")
+
+    answer = explained(file_of(NCCL["name"]), "--log", str(log), "--card", "11872MiB")
+
+    assert "asked for 2.00 GiB" in answer["verdict"]["message"]
+    assert answer["verdict"]["what_to_do"].startswith("Call torch.cuda.empty_cache() right before")
+    assert "10.29 GiB in use" in answer["verdict"]["what_to_do"]
+    assert answer["fixes"] == []
+
+
+def test_a_library_that_failed_on_a_card_full_of_live_memory_was_not_starved_by_the_cache(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(NCCL["facts"]["log"])
+
+    answer = explained(file_of("out502_near_miss_card_full_of_live_memory"), "--log", str(log))
+
+    assert answer["verdict"]["code"] == "OOM101"
+    assert answer["verdict"]["message"].startswith("NCCL did not get memory beside the 11.00 GiB that PyTorch has")
+
+
+def test_a_log_whose_first_failure_is_pytorchs_changes_nothing_but_the_card(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(OF_THE_CARD + NCCL["facts"]["log"])
+    name = "out501_hit_card_shared_from_the_start"
+
+    done = gapless("explain", file_of(name), "--log", str(log), "--no-fixes")
+
+    assert done.stdout.splitlines()[0] == "OUT501 outside-pytorch (likely)"  # the message names the card: 24 GiB
+    assert done.stderr == f"gapless: {log} tells of no library beside PyTorch that ran out of memory\n"
+
+
+def test_room_for_others_needs_a_card() -> None:
+    name = "out502_near_miss_room_for_both"
+
+    done = gapless("explain", file_of(name), "--leave-free", "2GiB")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--leave-free: nothing failed in this recording, so it does not show how large the card is" in done.stderr
+    assert "--card" in done.stderr
+
+
+def test_room_for_others_that_the_cache_takes() -> None:
+    name = "out502_near_miss_room_for_both"
+
+    assert explained(file_of(name), "--card", "24GiB", "--leave-free", "2GiB")["verdict"]["code"] == "OK000"
+    answer = explained(file_of(name), "--card", "24GiB", "--leave-free", "6GiB")
+
+    assert answer["verdict"]["code"] == "OUT502"
+    (fix, *_) = answer["fixes"]
+    assert (fix["outcome"], fix["grade"]) == ("serves_request", "proved")
+    assert "per_process_memory_fraction:0.75" in fix["conf"]
+    assert fix["reserved_bytes_peak_after"] <= 18 << 30 < fix["reserved_bytes_peak_before"]
+    assert explained(file_of(name), "--card", "24GiB", "--leave-free", "22GiB")["verdict"]["code"] == "OOM101"
+
+
+def test_a_snapshot_is_no_log() -> None:
+    done = gapless("explain", file_of(NCCL["name"]), "--log", file_of(NCCL["name"]))
+
+    assert done.returncode == 2
+    assert "is not a log" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--leave-free", "--log"])
+def test_a_log_has_nothing_to_hold_them_against(option: str, tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(OF_THE_CARD)
+
+    done = gapless("explain", log, option, "1GiB")
+
+    assert done.returncode == 2
+    assert f"{option}: a log has no events" in done.stderr
