@@ -12,6 +12,7 @@ from gapless import _core
 from gapless.explain.beside import Beside, beside_of
 from gapless.explain.fragments import Fragments, fragments_of
 from gapless.explain.growth import growth_of
+from gapless.explain.habits import Habits
 from gapless.explain.holders import holders_of
 from gapless.explain.kinds import kinds_of
 from gapless.explain.lives import Lives
@@ -106,12 +107,17 @@ class Case:
     @cached_property
     def phases(self) -> Phases:
         """Where the program is in forward, backward and optimizer."""
-        return phases_of(self.stacks)
+        return phases_of(self.stacks, self.steps)
 
     @cached_property
     def lives(self) -> Lives:
         """How long allocations live."""
         return Lives(self.stacks, self.phases)
+
+    @cached_property
+    def habits(self) -> Habits:
+        """What became of the allocations that took the same place before."""
+        return Habits(self.lives)
 
     @cached_property
     def growth(self) -> tuple[Growth, ...]:

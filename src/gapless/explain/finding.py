@@ -21,6 +21,7 @@ Confidence = Literal["certain", "likely", "unsure"]
 """certain: recorded numbers alone say so; likely: an assumption is in it, which is named; unsure: facts are missing."""
 Kind = Literal["weights", "gradients", "optimizer", "activations", "temporary", "unknown"]
 KINDS: tuple[Kind, ...] = ("weights", "gradients", "optimizer", "activations", "temporary", "unknown")
+WEIGHTS, GRADIENTS, OPTIMIZER, ACTIVATIONS, TEMPORARY, UNKNOWN = range(len(KINDS))
 Number = int | float | str | bool | None
 
 

@@ -5,16 +5,18 @@ Note [Kinds]
 Three things are known of an allocation: what kind of code made it (`roles`), in which phase of the program it was born
 and, where the recording goes on, in which it died (`phases`). Who outlives a phase tells what it is:
 
-    born in setup                                       weights
+    born in setup                                       weights        (all of them again in twice the bytes: optimizer)
     born in a forward pass, needed after it             activations    (else temporary)
     born in backward, outlives it                       gradients      (else temporary)
     born in the optimizer, outlives it                  optimizer      (else temporary)
+    made once beside it, of a weight's size, and kept   optimizer
 
-At a failure there is no afterwards. Then earlier steps tell how long allocations of that stack live; what backward has
-made so far is held against the sizes of the weights, the oldest first; an optimizer's code says whether it makes state.
+At a failure there is no afterwards. Then earlier steps tell how long allocations of that place live (`habits`); what
+backward has made so far is held against the sizes of the weights, the oldest first; an optimizer's code says whether it
+makes state. Activations end in backward: what usually ends later is held by the program, as batches are, and is
+temporary once backward is over.
 
-Memory from before the recording has no stack. What is freed in backward was activations, what is freed between steps
-gradients; of the rest, as much of each size as there are gradients is weights, and the others optimizer state.
+Memory from before the recording is told by counting: see `earlier`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless import _core
-from gapless.explain.finding import KINDS
+from gapless.explain.earlier import kinds_before, oldest_of_each_size
+from gapless.explain.finding import ACTIVATIONS, GRADIENTS, OPTIMIZER, TEMPORARY, UNKNOWN, WEIGHTS
 from gapless.explain.lives import UNTOLD, WORKSPACE_BYTES
 from gapless.explain.phases import Phase
 from gapless.explain.roles import OF_OPTIMIZER, Role
@@ -33,8 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gapless.explain.case import Case
-
-WEIGHTS, GRADIENTS, OPTIMIZER, ACTIVATIONS, TEMPORARY, UNKNOWN = range(len(KINDS))
 
 
 def kinds_of(case: Case) -> NDArray[np.int64]:
@@ -56,21 +57,26 @@ _BY_ROLE = np.array(
     dtype=np.int64,
 )
 """What memory of a role is, as long as nothing is known of its life."""
+_CASTS = 3
+"""Of a layer's input, its weight and its bias."""
+_LEAST_COPIES = 3
+_NEARLY = 0.9
 
 
 class _Sorting:
     """Sorts the allocations that are alive at the moment. Columns have one entry for each of them."""
 
     def __init__(self, case: Case, alive: NDArray[np.int64]) -> None:
-        self.phases, self.lives, self.event_count = case.phases, case.lives, case.recording.event_count
+        self.case, self.alive, self.phases, self.lives = case, alive, case.phases, case.lives
         self.stack = self.lives.stack[alive]
         self.role = self.phases.roles[self.stack]
         self.phase = self.lives.phase[alive]
         self.requested = self.lives.requested[alive]
-        self.died = self.lives.died[alive]
         self.run = self.lives.run[alive]
         self.outlives = self.lives.outlives[alive]
-        self.age = case.moment.event - self.lives.born[alive]
+        self.usual = case.habits.usually_outlives[alive]
+        self.short = case.habits.longest_short_life[alive]
+        self.age = self.lives.age(case.moment.event)[alive]
 
     def kinds(self) -> NDArray[np.int64]:
         """Of each, the index in ``KINDS``."""
@@ -78,13 +84,13 @@ class _Sorting:
         if not self.phases.has(Phase.FORWARD):
             return kinds
         seen, plain = self.run >= 0, np.isin(self.role, (Role.NONE, Role.OTHER))
-        in_backward = (self.phase == Phase.BACKWARD) & (self.role == Role.NONE)
-        self._born_in_setup(kinds, seen & plain & (self.phase == Phase.SETUP))
-        self._born_in_forward(
-            kinds, seen & (self.phase != Phase.SETUP) & ~in_backward & (plain | (self.role == Role.FORWARD))
-        )
+        in_backward = (self.phase == Phase.BACKWARD) & plain
+        in_setup = seen & plain & (self.phase == Phase.SETUP)
+        self._born_in_setup(kinds, in_setup)
         self._born_in_optimizer(kinds, seen & np.isin(self.role, OF_OPTIMIZER))
         self._born_in_backward(kinds, seen & (in_backward | (self.role == Role.BACKWARD)))
+        rest = seen & ((plain & ~in_backward) | (self.role == Role.FORWARD)) & ~in_setup
+        self._born_in_forward(kinds, rest)
         self._born_before(kinds, ~seen & plain)
         self._workspaces(kinds)
         return kinds
@@ -92,20 +98,46 @@ class _Sorting:
     def _born_in_setup(self, kinds: NDArray[np.int64], mine: NDArray[np.bool_]) -> None:
         """Weights, but for what belongs to the first step: inputs that come again, or made beside the model's call."""
         kinds[mine] = np.where(self.lives.belongs_to_a_step[self.stack], ACTIVATIONS, WEIGHTS)[mine]
+        weights = kinds == WEIGHTS
+        for stack in np.unique(self.stack[mine & weights]):
+            own = weights & (self.stack == stack)
+            if _are_twice(self.requested[own], self.requested[weights & ~own]):
+                kinds[own] = OPTIMIZER
 
     def _born_in_forward(self, kinds: NDArray[np.int64], mine: NDArray[np.bool_]) -> None:
-        """Where the end is not told: what is older than any of its stack that died young is going to be kept."""
-        usual = self.lives.usually_outlives[self.stack]
-        short = self.lives.longest_short_life[self.stack]
-        guess = (self.age > short) | (usual == 1)
+        """Where the end is not told: what is older than any of its place that died young is going to be kept."""
+        guess = (self.age > self.short) | (self.usual == 1)
         outlives = np.where(self.outlives == UNTOLD, guess, self.outlives == 1)
-        kinds[mine] = np.where(outlives, ACTIVATIONS, TEMPORARY)[mine]
+        held = (self.case.habits.usually_outlives_backward[self.alive] == 1) & (
+            self._backwards_over(kinds) | self._is_cast()
+        )
+        kinds[mine] = np.where(outlives & ~held, ACTIVATIONS, TEMPORARY)[mine]
+        once = self.case.habits.comes_once[self.alive] & np.isin(self.phase, (Phase.BETWEEN, Phase.OPTIMIZER))
+        like_weight = np.isin(self.requested, self.requested[kinds == WEIGHTS])
+        kinds[mine & once & like_weight & (self.outlives == 1)] = OPTIMIZER
+
+    def _backwards_over(self, kinds: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether a backward pass began and ended since; the last one has when it left as much as others."""
+        now = int(self.phases.run_of(np.array([self.case.moment.event - 1]))[0])
+        left, usual = self.requested[(kinds == GRADIENTS) & (self.run == now)].sum(), self.lives.gradient_sizes.sum()
+        complete = usual > 0 and left >= _NEARLY * usual
+        over = np.flatnonzero(self.phases.phase[: now + complete] == Phase.BACKWARD)
+        return np.less(self.run, over[-1] if len(over) else -1)
+
+    def _is_cast(self) -> NDArray[np.bool_]:
+        """Whether the model's first layer makes something half as large next: the copy is what autocast keeps."""
+        lives = self.lives
+        calls = np.flatnonzero((self.phases.roles[lives.stack] == Role.FORWARD) & (lives.born >= 0))
+        following = np.searchsorted(lives.born[calls], lives.born[self.alive])
+        sizes = np.concatenate([lives.requested[calls], np.zeros(_CASTS, dtype=np.int64)])
+        halves = [2 * sizes[following + k] == self.requested for k in range(_CASTS)]
+        found: NDArray[np.bool_] = np.any(halves, axis=0) & (self.role == Role.OTHER)
+        return found
 
     def _born_in_optimizer(self, kinds: NDArray[np.int64], mine: NDArray[np.bool_]) -> None:
         """Where the end is not told: lines that make state lose nothing, but lists of temporaries live all at once."""
-        usual = self.lives.usually_outlives[self.stack]
-        keeps = (self.lives.longest_short_life[self.stack] < 0) & (self.role != Role.OPTIMIZER_LISTS)
-        guess = np.where(usual == UNTOLD, keeps | (self.role == Role.OPTIMIZER_STATE), usual == 1)
+        keeps = (self.short < 0) & (self.role != Role.OPTIMIZER_LISTS)
+        guess = np.where(self.usual == UNTOLD, keeps | (self.role == Role.OPTIMIZER_STATE), self.usual == 1)
         outlives = np.where(self.outlives == UNTOLD, guess, self.outlives == 1)
         kinds[mine] = np.where(outlives, OPTIMIZER, TEMPORARY)[mine]
 
@@ -114,22 +146,11 @@ class _Sorting:
         open_ends = np.flatnonzero(mine & (self.outlives == UNTOLD))
         weights = self.requested[kinds == WEIGHTS]
         allowed = weights if len(weights) else self.lives.gradient_sizes
-        chosen = _oldest_of_each_size(self.requested[open_ends], allowed, self.requested[kinds == GRADIENTS])
+        chosen = oldest_of_each_size(self.requested[open_ends], allowed, self.requested[kinds == GRADIENTS])
         kinds[open_ends[chosen]] = GRADIENTS
 
     def _born_before(self, kinds: NDArray[np.int64], mine: NDArray[np.bool_]) -> None:
-        """See the last paragraph of Note [Kinds]."""
-        gradients, dies = self.lives.gradient_sizes, self.died < self.event_count
-        like_gradient = np.isin(self.requested, gradients)
-        dies_in = self.phases.phase[self.phases.run_of(np.minimum(self.died, self.event_count))]
-        freed = np.where(like_gradient & (dies_in != Phase.BACKWARD), GRADIENTS, ACTIVATIONS)
-        kinds[mine & dies] = freed[mine & dies]
-        stays = np.flatnonzero(mine & ~dies)
-        if not self.phases.has(Phase.BACKWARD):
-            kinds[stays] = WEIGHTS
-        elif len(gradients):
-            kinds[stays] = np.where(like_gradient[stays], OPTIMIZER, WEIGHTS)
-            kinds[stays[_oldest_of_each_size(self.requested[stays], gradients, gradients[:0])]] = WEIGHTS
+        kinds[mine] = kinds_before(self.lives, self.alive[mine])
 
     def _workspaces(self, kinds: NDArray[np.int64]) -> None:
         """Each thread's matrix library takes one workspace when it first multiplies, and keeps it."""
@@ -140,19 +161,7 @@ class _Sorting:
                 kinds[like] = TEMPORARY
 
 
-def _oldest_of_each_size(
-    sizes: NDArray[np.int64], allowed: NDArray[np.int64], taken: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Indices of the first of each size, as many as `allowed` has of it and `taken` has not."""
-    values, counts = np.unique(allowed, return_counts=True)
-    if not len(values) or not len(sizes):
-        return np.zeros(0, dtype=np.int64)
-    used = np.searchsorted(values, taken)
-    used = used[(used < len(values)) & (values[np.minimum(used, len(values) - 1)] == taken)]
-    counts = counts - np.bincount(used, minlength=len(values))
-    order = np.argsort(sizes, kind="stable")
-    in_order = sizes[order]
-    rank = np.arange(len(sizes)) - np.searchsorted(in_order, in_order)
-    place = np.searchsorted(values, in_order).clip(max=len(values) - 1)
-    chosen: NDArray[np.bool_] = (values[place] == in_order) & (rank < counts[place])
-    return order[chosen]
+def _are_twice(sizes: NDArray[np.int64], halves: NDArray[np.int64]) -> bool:
+    """Whether sizes are those of `halves` in twice the precision, nearly all of both."""
+    matched = sizes[oldest_of_each_size(sizes, 2 * halves, halves[:0])]
+    return len(matched) >= _LEAST_COPIES and matched.sum() >= _NEARLY * max(sizes.sum(), 2 * halves.sum())

@@ -14,6 +14,7 @@ import numpy as np
 from gapless.explain.phases import Phase, Phases
 from gapless.explain.roles import Role
 from gapless.explain.sites import Site, site_of
+from gapless.recording.recording import ACTION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +34,11 @@ class Lives:
 
     stacks: StackTable
     phases: Phases
+
+    @property
+    def event_count(self) -> int:
+        """Events of the recording."""
+        return self.stacks.recording.event_count
 
     @cached_property
     def born(self) -> NDArray[np.int64]:
@@ -68,17 +74,14 @@ class Lives:
     def outlives(self) -> NDArray[np.int64]:
         """1 when it lives on after the run it was born in, 0 when not, or `UNTOLD`.
 
-        A forward pass without backward after it keeps nothing and makes nothing temporary: there, all is 1. What dies
-        after everything that was ever allocated may only have been cleared away at the end of the program.
+        What dies after everything that was ever allocated may only have been cleared away at the end of the program.
         """
         runs = len(self.phases.begins)
         run = np.maximum(self.run, 0)
         over = self._over[run]
-        ended = (self.died < self.stacks.recording.event_count) | (self.run < runs - 1)
+        ended = (self.died < self.event_count) | (self.run < runs - 1)
         found = np.where(ended, (self.died > over).astype(np.int64), UNTOLD)
         found[(over == _NEVER) & (self.died > self.born.max(initial=0))] = UNTOLD
-        trains = np.append(self.phases.phase[1:] == Phase.BACKWARD, self.phases.has(Phase.BACKWARD))
-        found[(self.phases.phase[run] == Phase.FORWARD) & ~trains[run]] = 1
         return found
 
     @cached_property
@@ -99,21 +102,28 @@ class Lives:
         return np.where(self.phases.phase == Phase.OPTIMIZER, something_else, last)
 
     @cached_property
-    def usually_outlives(self) -> NDArray[np.int64]:
-        """By stack: whether at least half of its allocations in runs that are over did; `UNTOLD` without any."""
-        over = (self.outlives != UNTOLD) & (self.run >= 0) & (self.run < len(self.phases.begins) - 1)
-        width = self.stacks.count + 1
-        total = np.bincount(self.stack[over], minlength=width)
-        kept = np.bincount(self.stack[over], weights=self.outlives[over], minlength=width)
-        return np.where(total > 0, (2 * kept >= total).astype(np.int64), UNTOLD)
+    def length(self) -> NDArray[np.int64]:
+        """Requests and frees of the program between birth and end."""
+        return self._count[np.minimum(self.died, self.event_count)] - self._count[np.maximum(self.born, 0)]
+
+    def age(self, event: int) -> NDArray[np.int64]:
+        """Requests and frees of the program between birth and an event; what the allocator does beside them is none."""
+        age: NDArray[np.int64] = self._count[event] - self._count[np.maximum(self.born, 0)]
+        return age
 
     @cached_property
-    def longest_short_life(self) -> NDArray[np.int64]:
-        """By stack: events that the longest of its allocations lived that did not outlive their run; -1 without any."""
-        short = self.outlives == 0
-        longest = np.full(self.stacks.count + 1, -1, dtype=np.int64)
-        np.maximum.at(longest, self.stack[short], (self.died - self.born)[short])
-        return longest
+    def _count(self) -> NDArray[np.int64]:
+        """Of each event, and of the end: how many before it are requests or frees."""
+        action = self.stacks.recording.events.action
+        count: NDArray[np.int64] = np.cumsum(np.isin(action, (ACTION["alloc"], ACTION["free_requested"])))
+        return np.concatenate([[0], count])
+
+    @cached_property
+    def ends_in_backward(self) -> NDArray[np.bool_]:
+        """Whether the program let go in a backward pass."""
+        run = self.phases.run_of(np.minimum(self.died, self.event_count))
+        found: NDArray[np.bool_] = (self.phases.phase[run] == Phase.BACKWARD) & (self.died < self.event_count)
+        return found
 
     @cached_property
     def belongs_to_a_step(self) -> NDArray[np.bool_]:
@@ -131,14 +141,24 @@ class Lives:
 
     @cached_property
     def gradient_sizes(self) -> NDArray[np.int64]:
-        """Bytes of each gradient that one backward pass left behind, the pass that left most."""
-        gradient = (self.phase == Phase.BACKWARD) & (self.outlives == 1) & (self.run >= 0)
-        gradient &= np.isin(self.phases.roles[self.stack], (Role.NONE, Role.BACKWARD))
-        gradient &= ~np.isin(self.requested, WORKSPACE_BYTES)
-        runs, sizes = self.run[gradient], self.requested[gradient]
-        most: NDArray[np.bool_] = runs == (np.bincount(runs).argmax() if len(runs) else 0)
-        found: NDArray[np.int64] = sizes[most]
-        return found
+        """Bytes of each gradient that one backward pass left behind, the pass that left most.
+
+        Only those of a size that stands from setup, and none where most of such sizes end in the pass: there gradients
+        add to what is there, and only the last temporaries outlive it.
+        """
+        of_setup = self.requested[(self.phase == Phase.SETUP) & ~self.belongs_to_a_step[self.stack]]
+        made = (self.phase == Phase.BACKWARD) & (self.outlives != UNTOLD) & (self.run >= 0)
+        made &= np.isin(self.phases.roles[self.stack], (Role.NONE, Role.BACKWARD))
+        made &= ~np.isin(self.requested, WORKSPACE_BYTES)
+        if len(of_setup):
+            made &= np.isin(self.requested, of_setup)
+        left = self.run[made & (self.outlives == 1)]
+        made &= self.run == (np.bincount(left).argmax() if len(left) else -1)
+        stays = self.outlives[made] == 1
+        plain = ~np.isin(self.requested[made], self.requested[self.phase == Phase.FORWARD])
+        adds = plain.any() and 2 * np.count_nonzero(stays & plain) < np.count_nonzero(plain)
+        found: NDArray[np.int64] = self.requested[made][stays]
+        return found[:0] if adds else found
 
 
 def _is_beside(site: Site, call: Site) -> bool:

@@ -1,9 +1,11 @@
 """What a replay lets us say: the outcome, and how sure it is.
 
-The rules are those of the design, and two more that keep them honest. A recording that ends at the failing request
+The rules are those of the design, and three more that keep them honest. A recording that ends at the failing request
 cannot tell what comes next, so serving that request is `proved` only if the run had lived with as much memory before
-and does not grow; otherwise it is `modelled`, with the bytes beyond all that was seen. And a program that caught its
-failure went on without what it had asked for: it `survives` only if it asked for the same again and got it.
+and does not grow; otherwise it is `modelled`, with the bytes beyond all that was seen. What garbage collection gives
+back hangs on what was not used for a while, so that it was enough for this request is `modelled` as well. And a program
+that caught its failure went on without what it had asked for: it `survives` only if it asked for the same again and got
+it.
 """
 
 from __future__ import annotations
@@ -48,9 +50,19 @@ def grade_of(case: Case, candidate: Candidate, outcome: Outcome) -> tuple[Grade,
     assumed = candidate.edited_bytes + case.start_bytes + _unknown_limit(case, candidate)
     if outcome is not Outcome.FAILS:
         assumed += max(case.demand_beyond_bytes, case.growth_bytes_per_step)
+    if outcome is Outcome.SERVES_REQUEST and _collects(case, candidate):
+        assumed += case.request_bytes
     if outcome is Outcome.UNKNOWN or not _is_exact(case) or not _is_told_by_the_change(case, candidate, outcome):
         return Grade.GUESS, assumed
     return (Grade.MODELLED if assumed or not case.recording.trace.is_complete else Grade.PROVED), assumed
+
+
+def _collects(case: Case, candidate: Candidate) -> bool:
+    """Whether the change is garbage collection, and nothing that keeps memory in larger pieces."""
+    before, after = case.recording.settings, candidate.settings or case.recording.settings
+    collects = 0 < after.garbage_collection_threshold != before.garbage_collection_threshold
+    pieces = ("expandable_segments", "max_split_size", "roundup_power2_divisions", "large_segment_size")
+    return collects and all(getattr(after, name) == getattr(before, name) for name in pieces)
 
 
 def _unknown_limit(case: Case, candidate: Candidate) -> int:
