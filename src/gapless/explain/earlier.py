@@ -46,10 +46,10 @@ def kinds_before(lives: Lives, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     if not phases.has(Phase.BACKWARD):
         kinds[stays] = WEIGHTS
         return kinds
-    workspaces = stays[np.isin(requested[stays], WORKSPACE_BYTES)]
-    if len(workspaces) <= _THREADS:
-        kinds[workspaces] = TEMPORARY
-        stays = np.setdiff1d(stays, workspaces)
+    is_workspace = np.isin(requested[stays], WORKSPACE_BYTES)
+    if np.count_nonzero(is_workspace) <= _THREADS:
+        kinds[stays[is_workspace]] = TEMPORARY
+        stays = stays[~is_workspace]
     kinds[stays] = _beside(requested[stays], gradients) if len(gradients) else _in_place(lives, requested[stays])
     return kinds
 

@@ -99,7 +99,7 @@ class _Sorting:
         """Weights, but for what belongs to the first step: inputs that come again, or made beside the model's call."""
         kinds[mine] = np.where(self.lives.belongs_to_a_step[self.stack], ACTIVATIONS, WEIGHTS)[mine]
         weights = kinds == WEIGHTS
-        for stack in np.unique(self.stack[mine & weights]):
+        for stack in sorted(set(self.stack[mine & weights].tolist())):
             own = weights & (self.stack == stack)
             if _are_twice(self.requested[own], self.requested[weights & ~own]):
                 kinds[own] = OPTIMIZER

@@ -89,7 +89,8 @@ def phases_of(stacks: StackTable, steps: Steps | None) -> Phases:
     begins = np.flatnonzero(np.diff(phase, prepend=-1))
     if steps is not None and steps.is_training and not (phase == Phase.BACKWARD).any():
         cuts = np.searchsorted(allocs, steps.boundaries)
-        begins = np.union1d(begins, cuts[(cuts > forward[0]) & (cuts < len(allocs))])
+        is_begin = np.isin(np.arange(len(allocs)), np.concatenate([begins, cuts[cuts > forward[0]]]))
+        begins = np.flatnonzero(is_begin)
     events = allocs[begins]
     events[0] = 0
     return Phases(events, phase[begins], roles, phase_of_stack)
