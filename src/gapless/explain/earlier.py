@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gapless.explain.among import among
 from gapless.explain.finding import ACTIVATIONS, GRADIENTS, OPTIMIZER, TEMPORARY, UNKNOWN, WEIGHTS
 from gapless.explain.lives import WORKSPACE_BYTES
 from gapless.explain.phases import Phase
@@ -40,7 +41,7 @@ def kinds_before(lives: Lives, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     dies = lives.died[rows] < lives.event_count
     gradients = lives.gradient_sizes
     kinds = np.full(len(rows), UNKNOWN, dtype=np.int64)
-    is_gradient = np.isin(requested, gradients) & ~lives.ends_in_backward[rows]
+    is_gradient = among(requested, gradients) & ~lives.ends_in_backward[rows]
     kinds[dies] = np.where(is_gradient, GRADIENTS, ACTIVATIONS)[dies]
     stays = np.flatnonzero(~dies)
     if not phases.has(Phase.BACKWARD):
@@ -56,7 +57,7 @@ def kinds_before(lives: Lives, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _beside(sizes: NDArray[np.int64], gradients: NDArray[np.int64]) -> NDArray[np.int64]:
     """Weights and the optimizer's, where gradients come and go."""
-    kinds = np.where(np.isin(sizes, gradients), OPTIMIZER, WEIGHTS)
+    kinds = np.where(among(sizes, gradients), OPTIMIZER, WEIGHTS)
     kinds[oldest_of_each_size(sizes, gradients, gradients[:0])] = WEIGHTS
     return kinds
 

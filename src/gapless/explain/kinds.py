@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless import _core
+from gapless.explain.among import among
 from gapless.explain.earlier import kinds_before, oldest_of_each_size
 from gapless.explain.finding import ACTIVATIONS, GRADIENTS, OPTIMIZER, TEMPORARY, UNKNOWN, WEIGHTS
 from gapless.explain.lives import UNTOLD, WORKSPACE_BYTES
@@ -113,7 +114,7 @@ class _Sorting:
         )
         kinds[mine] = np.where(outlives & ~held, ACTIVATIONS, TEMPORARY)[mine]
         once = self.case.habits.comes_once[self.alive] & np.isin(self.phase, (Phase.BETWEEN, Phase.OPTIMIZER))
-        like_weight = np.isin(self.requested, self.requested[kinds == WEIGHTS])
+        like_weight = among(self.requested, self.requested[kinds == WEIGHTS])
         kinds[mine & once & like_weight & (self.outlives == 1)] = OPTIMIZER
 
     def _backwards_over(self, kinds: NDArray[np.int64]) -> NDArray[np.bool_]:

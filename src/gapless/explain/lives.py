@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gapless.explain.among import among
 from gapless.explain.phases import Phase, Phases
 from gapless.explain.roles import Role
 from gapless.explain.sites import Site, site_of
@@ -151,11 +152,11 @@ class Lives:
         made &= np.isin(self.phases.roles[self.stack], (Role.NONE, Role.BACKWARD))
         made &= ~np.isin(self.requested, WORKSPACE_BYTES)
         if len(of_setup):
-            made &= np.isin(self.requested, of_setup)
+            made &= among(self.requested, of_setup)
         left = self.run[made & (self.outlives == 1)]
         made &= self.run == (np.bincount(left).argmax() if len(left) else -1)
         stays = self.outlives[made] == 1
-        plain = ~np.isin(self.requested[made], self.requested[self.phase == Phase.FORWARD])
+        plain = ~among(self.requested[made], self.requested[self.phase == Phase.FORWARD])
         adds = plain.any() and 2 * np.count_nonzero(stays & plain) < np.count_nonzero(plain)
         found: NDArray[np.int64] = self.requested[made][stays]
         return found[:0] if adds else found

@@ -89,8 +89,9 @@ def phases_of(stacks: StackTable, steps: Steps | None) -> Phases:
     begins = np.flatnonzero(np.diff(phase, prepend=-1))
     if steps is not None and steps.is_training and not (phase == Phase.BACKWARD).any():
         cuts = np.searchsorted(allocs, steps.boundaries)
-        is_begin = np.isin(np.arange(len(allocs)), np.concatenate([begins, cuts[cuts > forward[0]]]))
-        begins = np.flatnonzero(is_begin)
+        is_begin = np.zeros(len(allocs) + 1, dtype=bool)
+        is_begin[begins] = is_begin[cuts[cuts > forward[0]]] = True
+        begins = np.flatnonzero(is_begin[:-1])
     events = allocs[begins]
     events[0] = 0
     return Phases(events, phase[begins], roles, phase_of_stack)
