@@ -2,16 +2,17 @@
 
 Note [Memory from before]
 
-What is freed in backward was activations, what is freed between steps gradients. What stays is told by counting: of
-each size there are as many gradients as weights that learn, and so many times that of optimizer state. Gradients are
-seen in backward, where each pass makes them anew. Where none does, they are zeroed in place and stay as well. The older
-comes first: weights, then gradients, then the optimizer's state.
+What is freed in backward was activations. What is of a gradient's size and freed elsewhere was a gradient, unless the
+recorded pass has made that anew by then: some make the optimizer's state anew in every step.
+
+What stays is told by counting: of each size there are as many gradients as weights that learn, and so many times that
+of optimizer state. Gradients are seen in backward, where each pass makes them anew. Where passes add to what is there,
+gradients stay as well; a pass still makes as many of each size as there are weights. The older comes first: weights,
+then gradients, then the optimizer's state.
 """
 
 from __future__ import annotations
 
-import re
-from math import gcd
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,17 +21,12 @@ from gapless.explain.among import among
 from gapless.explain.finding import ACTIVATIONS, GRADIENTS, OPTIMIZER, TEMPORARY, UNKNOWN, WEIGHTS
 from gapless.explain.lives import WORKSPACE_BYTES
 from gapless.explain.phases import Phase
-from gapless.explain.roles import OF_OPTIMIZER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gapless.explain.lives import Lives
 
-_STATES = re.compile(r"(?:^|/)torch/optim/(?:(?P<two>_?\w*adam\w*|adadelta)|(?P<one>sgd|adagrad|rmsprop))\.py$")
-_MOST_COPIES = 4
-"""Weights, gradients and two of the optimizer."""
-_MOST = 0.9
 _THREADS = 2
 """That multiply matrices: the program's own and one of autograd."""
 
@@ -41,8 +37,11 @@ def kinds_before(lives: Lives, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     dies = lives.died[rows] < lives.event_count
     gradients = lives.gradient_sizes
     kinds = np.full(len(rows), UNKNOWN, dtype=np.int64)
-    is_gradient = among(requested, gradients) & ~lives.ends_in_backward[rows]
-    kinds[dies] = np.where(is_gradient, GRADIENTS, ACTIVATIONS)[dies]
+    like_gradient = dies & among(requested, lives.made_sizes) & ~lives.ends_in_backward[rows]
+    kinds[dies] = ACTIVATIONS
+    kinds[like_gradient] = GRADIENTS
+    if len(gradients):
+        kinds[like_gradient & (lives.died[rows] > (phases.first(Phase.BACKWARD) or 0))] = OPTIMIZER
     stays = np.flatnonzero(~dies)
     if not phases.has(Phase.BACKWARD):
         kinds[stays] = WEIGHTS
@@ -64,33 +63,25 @@ def _beside(sizes: NDArray[np.int64], gradients: NDArray[np.int64]) -> NDArray[n
 
 def _in_place(lives: Lives, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Weights, gradients and the optimizer's, where all of them stay; sizes that do not fit remain unknown."""
-    values, of_size, counts = np.unique(sizes, return_inverse=True, return_counts=True)
-    copies = _copies(lives, counts[_most_of_it(values * counts)])
+    copies = _copies(lives, sizes)
     if copies is None:
         return np.full(len(sizes), UNKNOWN, dtype=np.int64)
+    _, of_size, counts = np.unique(sizes, return_inverse=True, return_counts=True)
     share = _rank(sizes) * copies // counts[of_size]
-    kinds = np.array([WEIGHTS, GRADIENTS, OPTIMIZER])[share.clip(max=2)]
+    kinds = np.array([WEIGHTS, GRADIENTS, OPTIMIZER])[share.clip(max=OPTIMIZER)]
     return np.where(counts[of_size] % copies == 0, kinds, UNKNOWN)
 
 
-def _copies(lives: Lives, counts: NDArray[np.int64]) -> int | None:
-    """How often each weight's size is there: told by the optimizer's file, else by what all counts have in common."""
-    of_optimizer = np.flatnonzero(np.isin(lives.phases.roles[:-1], OF_OPTIMIZER))
-    for stack in of_optimizer:
-        for file, _, _ in lives.stacks.stack(int(stack)):
-            found = _STATES.search(file.replace("\\", "/"))
-            if found:
-                return _MOST_COPIES if found["two"] else _MOST_COPIES - 1
-    common = gcd(*counts.tolist())
-    return common if 1 < common <= _MOST_COPIES else None
-
-
-def _most_of_it(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Indices of the largest, which make up nine tenths."""
-    order = np.argsort(-sizes, kind="stable")
-    before = np.cumsum(sizes[order]) - sizes[order]
-    most: NDArray[np.int64] = order[before < _MOST * sizes.sum()]
-    return most
+def _copies(lives: Lives, sizes: NDArray[np.int64]) -> int | None:
+    """How often each weight is there: of each size as many stay as a pass makes, times the copies; by most bytes."""
+    made = lives.made_sizes[lives.made_sizes_are_plain]
+    values, counts = np.unique(made, return_counts=True)
+    bytes_of: dict[int, int] = {}
+    for size, count in zip(values.tolist(), counts.tolist(), strict=True):
+        copies, rest = divmod(int(np.count_nonzero(sizes == size)), count)
+        if copies > 1 and not rest:
+            bytes_of[copies] = bytes_of.get(copies, 0) + size * count
+    return max(bytes_of, key=lambda copies: bytes_of[copies], default=None)
 
 
 def _rank(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -92,6 +92,7 @@ class _Sorting:
         self._born_in_backward(kinds, seen & (in_backward | (self.role == Role.BACKWARD)))
         rest = seen & ((plain & ~in_backward) | (self.role == Role.FORWARD)) & ~in_setup
         self._born_in_forward(kinds, rest)
+        kinds[rest & (self.phase == Phase.BACKWARD) & (self.outlives == 1)] = GRADIENTS  # compiled, or computed again
         self._born_before(kinds, ~seen & plain)
         self._workspaces(kinds)
         return kinds

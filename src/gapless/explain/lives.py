@@ -144,22 +144,36 @@ class Lives:
     def gradient_sizes(self) -> NDArray[np.int64]:
         """Bytes of each gradient that one backward pass left behind, the pass that left most.
 
-        Only those of a size that stands from setup, and none where most of such sizes end in the pass: there gradients
-        add to what is there, and only the last temporaries outlive it.
+        None where most of those that it made end in the pass: there they are added to what stands, and only the last
+        ones, which nothing follows, outlive it.
         """
+        made, plain = self._gradients_made, self.made_sizes_are_plain
+        stays = self.outlives[made] == 1
+        adds = plain.any() and 2 * np.count_nonzero(stays & plain) < np.count_nonzero(plain)
+        found: NDArray[np.int64] = self.made_sizes[stays]
+        return found[:0] if adds else found
+
+    @property
+    def made_sizes(self) -> NDArray[np.int64]:
+        """Bytes of all that this backward pass made in a size that stands from setup."""
+        return self.requested[self._gradients_made]
+
+    @property
+    def made_sizes_are_plain(self) -> NDArray[np.bool_]:
+        """Of each, whether forward passes make nothing in that size, so that it is no gradient of an activation."""
+        return ~among(self.made_sizes, self.requested[self.phase == Phase.FORWARD])
+
+    @cached_property
+    def _gradients_made(self) -> NDArray[np.int64]:
         of_setup = self.requested[(self.phase == Phase.SETUP) & ~self.belongs_to_a_step[self.stack]]
         made = (self.phase == Phase.BACKWARD) & (self.outlives != UNTOLD) & (self.run >= 0)
-        made &= np.isin(self.phases.roles[self.stack], (Role.NONE, Role.BACKWARD))
         made &= ~np.isin(self.requested, WORKSPACE_BYTES)
+        named = made & (self.phases.roles[self.stack] == Role.GRADIENT)
+        made = named if named.any() else made
         if len(of_setup):
             made &= among(self.requested, of_setup)
         left = self.run[made & (self.outlives == 1)]
-        made &= self.run == (np.bincount(left).argmax() if len(left) else -1)
-        stays = self.outlives[made] == 1
-        plain = ~among(self.requested[made], self.requested[self.phase == Phase.FORWARD])
-        adds = plain.any() and 2 * np.count_nonzero(stays & plain) < np.count_nonzero(plain)
-        found: NDArray[np.int64] = self.requested[made][stays]
-        return found[:0] if adds else found
+        return np.flatnonzero(made & (self.run == (np.bincount(left).argmax() if len(left) else -1)))
 
 
 def _is_beside(site: Site, call: Site) -> bool:
