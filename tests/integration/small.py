@@ -7,6 +7,7 @@ B  ...................................###   35 free, 3 in use
 from __future__ import annotations
 
 import pickle
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ A, B = 0x7F00_0000_0000, 0x7F10_0000_0000
 SCRIPT = "/home/ada/secret project/train_it.py"
 LIBRARY = "C:\\Users\\ada\\kept\\model.py"
 SECRETS = ("ada", "secret", "train_it", "kept", "model.py")
+_GIVEN_NAME = re.compile(r"file-[0-9a-f]{8}")
+
+
+def leaks(text: str, *more: str) -> list[str]:
+    """The secrets that a redacted text tells; the names given instead of files may hold any letters."""
+    plain = _GIVEN_NAME.sub("", text)
+    return [word for word in (*SECRETS, *more) if word in plain]
 
 
 def stack(line: int) -> list[dict[str, Any]]:

@@ -16,6 +16,8 @@ from gapless.report.redact import Redactor
 from gapless.report.terminal import Terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gapless.explain import Explanation
     from gapless.explain.finding import Finding
     from gapless.tune import Fix
@@ -43,10 +45,10 @@ def _answers(args: argparse.Namespace) -> Answers:
         return [(one, [] if args.no_fixes else known.fixes_of(one, progress)) for one in explained]
 
 
-def redactor_of(answers: Answers) -> Redactor:
-    """Of every path in the answers."""
+def redactor_of(answers: Answers, others: Iterable[str] = ()) -> Redactor:
+    """Of every path in the answers, and others."""
     paths = {file for one, _ in answers for file in one.recording.files()}
-    return Redactor([*paths, *(one.recording.path for one, _ in answers)])
+    return Redactor([*paths, *others, *(one.recording.path for one, _ in answers)])
 
 
 def _print_json(answers: Answers, redactor: Redactor | None) -> None:

@@ -1,90 +1,88 @@
 """The ranks of one job, side by side: which failed first, and which differs from its like.
 
+Note [Outliers]
+
 The first failure is the cause; what the others report is often its consequence. Clocks of ranks are compared as
 recorded: machines whose clocks differ can be told apart only as well as their clocks agree.
+
+Ranks of one job need not do the same: stages of a pipeline hold other layers. So a rank is held against those of like
+behaviour only, which allocate with the same stacks equally often, and by the most that it had or wanted in use: that
+does not depend on the moment at which each of them ended.
 """
 
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from gapless.explain.rank import NUMBER, Rank, rank_of_log, rank_of_recording
 
+if TYPE_CHECKING:
     from gapless.explain.engine import Explanation
+    from gapless.explain.log import LogExplanation
 
 SCHEMA = "gapless.explain.ranks/1"
 _LEAST_RANKS = 3
 _OUTLYING_SHARE = 0.05
 """Of the median of memory in use: ranks of like behaviour differ by less."""
+_ALIKE = 0.75
+"""Least share of their allocations that two ranks of like behaviour make with the same stacks."""
 
 
 @dataclass(frozen=True)
-class Rank:
-    """One device of one file."""
+class Outlier:
+    """A rank that needs more or less than its like."""
 
-    explanation: Explanation
-
-    @property
-    def name(self) -> str:
-        """The file's name, and the device where it is not the first."""
-        recording = self.explanation.recording
-        return Path(recording.path).name + (f" device {recording.device}" if recording.device else "")
-
-    @property
-    def failed_us(self) -> int | None:
-        """When its request failed; None when nothing did."""
-        moment = self.explanation.case.moment
-        return int(self.explanation.recording.events.time_us[moment.event]) if moment.is_failure else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Its row of the table."""
-        facts, verdict = self.explanation.facts, self.explanation.verdict
-        recording = self.explanation.recording
-        return {
-            "path": recording.path,
-            "device": recording.device,
-            "code": verdict.code,
-            "failed_time_us": self.failed_us,
-            "requested_bytes": facts.requested_bytes,
-            "allocated_bytes": facts.allocated_bytes,
-            "reserved_bytes": facts.reserved_bytes,
-            "free_bytes": facts.free_bytes,
-        }
+    rank: Rank
+    like: tuple[Rank, ...]
+    """All of like behaviour, itself among them."""
+    median_bytes: int
+    """Of the most that each of them had in use."""
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """All ranks of a job, in order of their names."""
+    """All ranks of a job, in order of their names; at least one."""
 
     all: tuple[Rank, ...]
 
     @property
     def first_failure(self) -> Rank | None:
-        """The rank whose request failed first; None when none failed."""
-        failed = [rank for rank in self.all if rank.failed_us is not None]
-        return min(failed, key=lambda rank: rank.failed_us or 0, default=None)
+        """The rank that failed first; of those without a time the first by name; None when none failed."""
+        failed = [rank for rank in self.all if rank.has_failed]
+        timed = [rank for rank in failed if rank.failed_us is not None]
+        return min(timed, key=lambda rank: rank.failed_us or 0, default=next(iter(failed), None))
 
     @property
-    def outlier(self) -> Rank | None:
-        """The rank whose memory in use is farthest from the median; None when all are alike, or are too few to tell."""
-        if len(self.all) < _LEAST_RANKS:
-            return None
-        in_use = [rank.explanation.facts.allocated_bytes for rank in self.all]
-        median = statistics.median(in_use)
-        distance = [abs(size - median) for size in in_use]
-        farthest = max(range(len(in_use)), key=distance.__getitem__)
-        return self.all[farthest] if distance[farthest] > _OUTLYING_SHARE * median else None
+    def outlier(self) -> Outlier | None:
+        """The rank that is farthest from its like; None when all are alike, or are too few to tell."""
+        found: list[tuple[float, Outlier]] = []
+        for group in self._groups():
+            peaks = [rank.allocated_bytes_peak or 0 for rank in group]
+            median = statistics.median(peaks)
+            distance = [abs(peak - median) / max(median, 1) for peak in peaks]
+            farthest = max(range(len(group)), key=distance.__getitem__)
+            if len(group) >= _LEAST_RANKS and distance[farthest] > _OUTLYING_SHARE:
+                found.append((distance[farthest], Outlier(group[farthest], tuple(group), int(median))))
+        return max(found, key=lambda one: one[0], default=(0.0, None))[1]
 
     @property
     def that_matter(self) -> tuple[Rank, ...]:
         """The first failure and the outlier; without either the rank that holds most."""
-        found = dict.fromkeys(rank for rank in (self.first_failure, self.outlier) if rank is not None)
-        most = max(self.all, key=lambda rank: rank.explanation.facts.reserved_bytes)
-        return tuple(found) or (most,)
+        first, outlier = self.first_failure, self.outlier
+        found = dict.fromkeys(rank for rank in (first, outlier.rank if outlier else None) if rank is not None)
+        return tuple(found) or (max(self.all, key=lambda rank: rank.reserved_bytes or 0),)
+
+    def _groups(self) -> list[list[Rank]]:
+        groups: list[list[Rank]] = []
+        for rank in self.all:
+            if rank.behaviour:
+                like = (group for group in groups if _overlap(group[0].behaviour, rank.behaviour) >= _ALIKE)
+                group = next(like, None)
+                groups.append([rank]) if group is None else group.append(rank)
+        return groups
 
     def to_json(self) -> dict[str, Any]:
         """The table, and the explanations of the ranks that matter."""
@@ -92,18 +90,22 @@ class Ranks:
         return {
             "schema": SCHEMA,
             "first_failure": first.to_json() if first else None,
-            "outlier": outlier.to_json() if outlier else None,
+            "outlier": outlier.rank.to_json() if outlier else None,
             "ranks": [rank.to_json() for rank in self.all],
             "explanations": [rank.explanation.to_json() for rank in self.that_matter],
         }
 
 
-def join_ranks(explanations: Sequence[Explanation]) -> Ranks:
-    """Joins the explanations of a job's files, one for each device; at least one."""
-    return Ranks(tuple(sorted(map(Rank, explanations), key=lambda rank: _natural(rank.name))))
+def join_ranks(explanations: Sequence[Explanation], logs: Sequence[LogExplanation] = ()) -> Ranks:
+    """Joins the explanations of a job's files, one for each device and each log that stands alone; at least one."""
+    ranks = [*map(rank_of_recording, explanations), *map(rank_of_log, logs)]
+    return Ranks(tuple(sorted(ranks, key=lambda rank: _natural(rank.name))))
+
+
+def _overlap(one: Mapping[object, float], other: Mapping[object, float]) -> float:
+    return sum(min(share, other.get(stack, 0.0)) for stack, share in one.items())
 
 
 def _natural(name: str) -> tuple[object, ...]:
     """An order in which rank10 comes after rank9."""
-    digits = "".join(c if c.isdigit() else " " for c in name).split()
-    return tuple(int(number) for number in digits), name
+    return tuple(int(number) for number in NUMBER.findall(name)), name

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gapless.explain.words import plural
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
-    from gapless.explain.ranks import Rank, Ranks
+    from gapless.explain.rank import Rank
+    from gapless.explain.ranks import Outlier, Ranks
     from gapless.report.terminal import Terminal
 
-_HEAD = ("rank", "verdict", "asked", "in use", "reserved", "free", "failed")
+_HEAD = ("rank", "verdict", "asked", "in use", "reserved", "free", "most in use", "failed")
+_UNKNOWN = "-"
 
 
 def to_text(ranks: Ranks, terminal: Terminal) -> None:
@@ -23,19 +26,46 @@ def to_text(ranks: Ranks, terminal: Terminal) -> None:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         terminal.clipped("  ".join(cells).rstrip())
     terminal.line()
-    if first is not None:
-        terminal.paragraph(f"First failure: {first.name}. What other ranks report after it may be its consequence.", 0)
-    else:
+    if first is None:
         terminal.line("No rank failed.")
+    else:
+        terminal.paragraph(_first(ranks, first), 0)
     if outlier is not None:
-        terminal.paragraph(f"Unlike the others: {outlier.name}, by its memory in use.", 0)
+        terminal.paragraph(_unlike(outlier), 0)
+
+
+def _first(ranks: Ranks, first: Rank) -> str:
+    failed = [rank for rank in ranks.all if rank.has_failed]
+    if len(failed) == 1:
+        return f"The only failure: {first.name}."
+    timeless = sum(rank.failed_us is None for rank in failed)
+    if first.failed_us is None:
+        return f"{plural(len(failed), 'rank')} failed; logs do not tell which was the first. Shown: {first.name}."
+    unsure = f" When {plural(timeless, 'log')} failed is not known." if timeless else ""
+    return f"First failure: {first.name}. What other ranks report after it may be its consequence.{unsure}"
+
+
+def _unlike(outlier: Outlier) -> str:
+    peak = outlier.rank.allocated_bytes_peak or 0
+    others = f"the median of the {len(outlier.like)} ranks that do the same is {format_bytes(outlier.median_bytes)}"
+    return f"Unlike the others: {outlier.rank.name} needed {format_bytes(peak)} at most; {others}."
 
 
 def _cells(rank: Rank, begun: int | None) -> tuple[str, ...]:
-    facts = rank.explanation.facts
-    failed = "-"
-    if rank.failed_us is not None and begun is not None:
-        failed = "first" if rank.failed_us == begun else f"+{(rank.failed_us - begun) / 1e6:.3f} s"
-    asked = "-" if facts.requested_bytes is None else format_bytes(facts.requested_bytes)
-    sizes = (facts.allocated_bytes, facts.reserved_bytes, facts.free_bytes)
-    return (rank.name, rank.explanation.verdict.code, asked, *map(format_bytes, sizes), failed)
+    failed = _UNKNOWN
+    if rank.has_failed:
+        failed = "?"
+        if rank.failed_us is not None and begun is not None:
+            failed = "first" if rank.failed_us == begun else f"+{(rank.failed_us - begun) / 1e6:.3f} s"
+    sizes = (
+        rank.requested_bytes,
+        rank.allocated_bytes,
+        rank.reserved_bytes,
+        rank.free_bytes,
+        rank.allocated_bytes_peak,
+    )
+    return (rank.name, rank.explanation.verdict.code, *map(_size, sizes), failed)
+
+
+def _size(size: int | None) -> str:
+    return _UNKNOWN if size is None else format_bytes(size)

@@ -1,0 +1,105 @@
+"""The files in a folder of ranks, read and explained together."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gapless.cli.common import open_options
+from gapless.cli.explain_known import known_of, log_of
+from gapless.cli.rank_logs import RankLogs
+from gapless.errors import GaplessError, InputError
+from gapless.explain import Explanation, explain
+from gapless.explain.rank import rank_of_name
+from gapless.explain.ranks import Ranks, join_ranks
+from gapless.recording import open_recordings
+from gapless.sources.log import read_log
+from gapless.sources.sniff import Kind, sniff
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gapless.cli.explain_known import Known
+    from gapless.explain.log import LogExplanation
+    from gapless.report.progress import ProgressLine
+    from gapless.sources.log import LogScan
+    from gapless.tune import Fix
+
+
+class RankFiles:
+    """The files of a folder, each explained with what the others tell of its rank."""
+
+    def __init__(self, args: argparse.Namespace, progress: ProgressLine) -> None:
+        self.args, self.progress = args, progress
+        self.left_out: dict[str, str] = {}
+        """What could not be read, with the reason."""
+        self._known: dict[int, Known] = {}
+
+    def ranks(self) -> Ranks:
+        """All ranks.
+
+        Raises:
+            InputError: No file tells of any.
+        """
+        snapshots, scans = self._files()
+        logs = RankLogs(tuple(scans), log_of(self.args))
+        explained: list[Explanation] = []
+        for done, path in enumerate(snapshots):
+            self.progress("reading ranks", done, len(snapshots))
+            with self._leaving_out(path):
+                explained += self._explained(path, logs)
+        alone = logs.alone(explained)
+        if not explained and not alone:
+            raise InputError(
+                f"{self.args.file} holds no memory snapshot that can be read, and no log of a failure",
+                hint="give the folder with the file of each rank",
+            )
+        return join_ranks(explained, alone)
+
+    def fixes_of(self, explanation: Explanation | LogExplanation) -> list[Fix]:
+        """The best changes by replay; none for a log."""
+        known = self._known.get(id(explanation))
+        return known.fixes_of(explanation, self.progress) if known and isinstance(explanation, Explanation) else []
+
+    def _files(self) -> tuple[list[Path], list[tuple[Path, LogScan]]]:
+        snapshots: list[Path] = []
+        logs: list[tuple[Path, LogScan]] = []
+        for path in sorted(Path(self.args.file).iterdir()):
+            if not path.is_file() or path.name.startswith("."):
+                continue
+            with self._leaving_out(path):
+                if sniff(str(path)) is Kind.SNAPSHOT:
+                    snapshots.append(path)
+                else:
+                    logs.append((path, read_log(path)))
+        return snapshots, logs
+
+    def _explained(self, path: Path, logs: RankLogs) -> list[Explanation]:
+        """Each device of a snapshot. Where PyTorch itself failed, no library did."""
+        rank = rank_of_name(path.name)
+        known = known_of(self.args, logs.of_rank(rank), rank)
+        found = []
+        for recording in open_recordings(str(path), open_options(self.args)):
+            mine = known
+            if len(recording.oom_events) and not self.args.log:
+                mine = replace(known, library=None)
+            elif not len(recording.oom_events) and (known.at or "").startswith("oom"):
+                mine = replace(known, at=None)  # others failed
+            one = explain(recording, mine.options)
+            self._known[id(one)] = mine
+            found.append(one)
+        known.check(found)
+        return found
+
+    @contextmanager
+    def _leaving_out(self, path: Path) -> Iterator[None]:
+        """Goes on without a file that cannot be read, and says so on stderr."""
+        try:
+            yield
+        except GaplessError as error:
+            self.left_out[str(path)] = error.message
+            print(f"gapless: left out {path.name}: {error.message}", file=sys.stderr)
