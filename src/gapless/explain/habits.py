@@ -54,9 +54,24 @@ class Habits:
     @cached_property
     def usually_outlives_backward(self) -> NDArray[np.int64]:
         """Whether those at its place, else of its stack, that outlived their run ended outside of backward mostly."""
+        return self._mostly(self._kept_and_ended, ~self.lives.ends_in_backward)
+
+    @cached_property
+    def usually_meets_backward(self) -> NDArray[np.int64]:
+        """Whether for those, mostly, a backward pass began while they lived."""
+        return self._mostly(self._kept_and_ended, self.lives.meets_backward)
+
+    @cached_property
+    def usually_ends_in_later_backward(self) -> NDArray[np.int64]:
+        """Whether those ended in a backward pass mostly, and not in that which made them."""
         lives = self.lives
-        ended = (lives.outlives == 1) & (lives.run >= 0) & (lives.died < lives.event_count)
-        return self._mostly(ended, ~lives.ends_in_backward)
+        return self._mostly(self._kept_and_ended, lives.ends_in_backward & (lives.last_run > lives.run))
+
+    @cached_property
+    def _kept_and_ended(self) -> NDArray[np.bool_]:
+        lives = self.lives
+        ended: NDArray[np.bool_] = (lives.outlives == 1) & (lives.run >= 0) & (lives.died < lives.event_count)
+        return ended
 
     @cached_property
     def longest_short_life(self) -> NDArray[np.int64]:

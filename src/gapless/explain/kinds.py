@@ -14,7 +14,7 @@ and, where the recording goes on, in which it died (`phases`). Who outlives a ph
 At a failure there is no afterwards. Then earlier steps tell how long allocations of that place live (`habits`); what
 backward has made so far is held against the sizes of the weights, the oldest first; an optimizer's code says whether it
 makes state. Activations end in backward: what usually ends later is held by the program, as batches are, and is
-temporary once backward is over.
+temporary once backward is over; what usually meets no backward pass at all is temporary from the start.
 
 Memory from before the recording is told by counting: see `earlier`.
 """
@@ -110,11 +110,12 @@ class _Sorting:
         """Where the end is not told: what is older than any of its place that died young is going to be kept."""
         guess = (self.age > self.short) | (self.usual == 1)
         outlives = np.where(self.outlives == UNTOLD, guess, self.outlives == 1)
-        held = (self.case.habits.usually_outlives_backward[self.alive] == 1) & (
-            self._backwards_over(kinds) | self._is_cast()
-        )
+        habits = self.case.habits
+        held = habits.usually_outlives_backward[self.alive] == 1
+        held &= self._backwards_over(kinds) | self._is_cast()
+        held |= self.phases.has(Phase.BACKWARD) & (habits.usually_meets_backward[self.alive] == 0)
         kinds[mine] = np.where(outlives & ~held, ACTIVATIONS, TEMPORARY)[mine]
-        once = self.case.habits.comes_once[self.alive] & np.isin(self.phase, (Phase.BETWEEN, Phase.OPTIMIZER))
+        once = habits.comes_once[self.alive] & np.isin(self.phase, (Phase.BETWEEN, Phase.OPTIMIZER))
         like_weight = among(self.requested, self.requested[kinds == WEIGHTS])
         kinds[mine & once & like_weight & (self.outlives == 1)] = OPTIMIZER
 
@@ -144,7 +145,10 @@ class _Sorting:
         kinds[mine] = np.where(outlives, OPTIMIZER, TEMPORARY)[mine]
 
     def _born_in_backward(self, kinds: NDArray[np.int64], mine: NDArray[np.bool_]) -> None:
-        kinds[mine] = np.where(self.outlives == 1, GRADIENTS, TEMPORARY)[mine]
+        """What another backward pass uses up is none of the gradients of weights: derivatives of derivatives."""
+        used_up = self.case.habits.usually_ends_in_later_backward[self.alive] == 1
+        used_up &= ~among(self.requested, self.requested[kinds == WEIGHTS])
+        kinds[mine] = np.where(self.outlives == 1, np.where(used_up, ACTIVATIONS, GRADIENTS), TEMPORARY)[mine]
         open_ends = np.flatnonzero(mine & (self.outlives == UNTOLD))
         weights = self.requested[kinds == WEIGHTS]
         allowed = weights if len(weights) else self.lives.gradient_sizes

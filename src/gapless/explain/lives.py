@@ -120,11 +120,23 @@ class Lives:
         return np.concatenate([[0], count])
 
     @cached_property
+    def last_run(self) -> NDArray[np.int64]:
+        """Of `phases`, in which the program let go; the last one when it did not."""
+        return self.phases.run_of(np.minimum(self.died, self.event_count))
+
+    @cached_property
     def ends_in_backward(self) -> NDArray[np.bool_]:
         """Whether the program let go in a backward pass."""
-        run = self.phases.run_of(np.minimum(self.died, self.event_count))
-        found: NDArray[np.bool_] = (self.phases.phase[run] == Phase.BACKWARD) & (self.died < self.event_count)
-        return found
+        found: NDArray[np.bool_] = self.phases.phase[self.last_run] == Phase.BACKWARD
+        return found & (self.died < self.event_count)
+
+    @cached_property
+    def meets_backward(self) -> NDArray[np.bool_]:
+        """Whether a backward pass began while it lived."""
+        passes = np.cumsum(self.phases.phase == Phase.BACKWARD)
+        before = np.where(self.run >= 0, passes[np.maximum(self.run, 0)], 0)
+        met: NDArray[np.bool_] = passes[self.last_run] > before
+        return met
 
     @cached_property
     def belongs_to_a_step(self) -> NDArray[np.bool_]:

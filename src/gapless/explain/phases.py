@@ -8,6 +8,8 @@ forward pass was seen. What such a thread runs in Python begins inside torch (re
 with a backward of their own) and is backward too. The program waits for these threads: when its own thread allocates
 again, backward is over.
 
+A program that trains without a Module of torch shows its forward pass by what it allocates in step after step.
+
 Where nothing is backward, each call of the model is a run of its own, as far as steps can be told apart.
 """
 
@@ -80,7 +82,11 @@ def phases_of(stacks: StackTable, steps: Steps | None) -> Phases:
     """The phases of a recording; one run of setup where stacks tell nothing."""
     roles, phase_of_stack = _by_stack(stacks)
     allocs = np.flatnonzero(stacks.recording.events.action == ACTION["alloc"])
-    said = phase_of_stack[stacks.rows(stacks.recording.events.stack[allocs])]
+    stack = stacks.rows(stacks.recording.events.stack[allocs])
+    if Role.FORWARD not in roles and np.isin(roles, (*OF_OPTIMIZER, Role.BACKWARD)).any() and steps is not None:
+        comes_again = _comes_again(stack, steps.steps_of(allocs), len(roles))
+        phase_of_stack[comes_again & (roles == Role.OTHER)] = Phase.FORWARD
+    said = phase_of_stack[stack]
     forward = np.flatnonzero(said == Phase.FORWARD)
     if not len(forward):
         return Phases(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), roles, phase_of_stack)
@@ -95,6 +101,15 @@ def phases_of(stacks: StackTable, steps: Steps | None) -> Phases:
     events = allocs[begins]
     events[0] = 0
     return Phases(events, phase[begins], roles, phase_of_stack)
+
+
+def _comes_again(stack: NDArray[np.int64], step: NDArray[np.int64], width: int) -> NDArray[np.bool_]:
+    """By stack: whether it allocates in more than one step."""
+    first, last = np.full(width, len(stack)), np.full(width, -1)
+    np.minimum.at(first, stack, step)
+    np.maximum.at(last, stack, step)
+    again: NDArray[np.bool_] = first < last
+    return again
 
 
 def _carried(said: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -64,6 +64,10 @@ class Steps:
         """Whole steps that begin at an event or later."""
         return max(int((self.boundaries >= event).sum()) - 1, 0)
 
+    def steps_of(self, events: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The step of each event, as ``step_of``; -1 before the first boundary."""
+        return np.searchsorted(self.boundaries, events, side="right") - 1
+
     def step_of(self, event: int) -> int | None:
         """The step of an event; None before the first boundary. After the last one: ``count``."""
         step = int(np.searchsorted(self.boundaries, event, side="right")) - 1
