@@ -92,9 +92,9 @@ def find_card(text: str) -> Card:
         like = f"did you mean {near[0]}? " if near else ""
         hint = f"{like}Known: {', '.join(_BY_NAME)}; or a size like 24GiB"
         raise InputError(f"no card is known as {text[:60]!r}", hint=hint, where="--card")
-    size = parse_bytes(text)
+    size = parse_bytes(text, "--card")
     if size < SMALLEST_CARD_BYTES:
-        hint = f"write {text.strip()}GiB?" if text.strip().isdigit() else "write it like 24GiB"
+        hint = f"write {text.strip()}GiB?" if size and text.strip().isdigit() else "write it like 24GiB"
         raise InputError(f"a card of {format_bytes(size)} is too small for anything", hint=hint, where="--card")
     return Card(text.strip(), size, size)
 

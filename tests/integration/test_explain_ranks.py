@@ -202,3 +202,31 @@ def test_redaction_of_a_folder(folder: Path, form: str) -> None:
 
     assert done.returncode == 0
     assert leaks(done.stdout, "oom_rank", folder.parent.name) == []
+
+
+def test_a_copy_is_no_rank_of_its_own(folder: Path) -> None:
+    (folder / "oom_rank1 (copy).pickle").write_bytes((folder / "oom_rank1.pickle").read_bytes())
+
+    done = gapless("explain", folder, "--format", "json")
+
+    assert done.stderr == "gapless: left out oom_rank1.pickle: the same as oom_rank1 (copy).pickle\n"
+    assert len(json.loads(done.stdout)["ranks"]) == 4
+
+
+def test_a_mistake_in_an_option_is_said_once(folder: Path) -> None:
+    done = gapless("explain", folder, "--at", "nonsense")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[0] == "gapless: --at: 'nonsense' is not a moment"
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_of_many_files_that_cannot_be_read_some_are_named(folder: Path) -> None:
+    for number in range(20):
+        (folder / f"cut{number:02}.pickle").write_bytes(b"\x80\x04" + bytes([number]))
+
+    lines = gapless("explain", folder).stderr.splitlines()
+
+    assert len(lines) == 9
+    assert lines[0].startswith("gapless: left out cut00.pickle: ")
+    assert lines[-1] == "gapless: left out 12 more files"

@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,13 @@ def assert_refused(done: subprocess.CompletedProcess[str], *parts: str) -> None:
         assert part in done.stderr
 
 
+def changed(event: int, **fields: int) -> dict[str, Any]:
+    """The small recording with one event made impossible."""
+    value = snapshot()
+    value["device_traces"][0][event] |= fields
+    return value
+
+
 @pytest.mark.parametrize("command", ["explain", "replay", "tune"])
 @pytest.mark.parametrize(
     ("name", "parts"),
@@ -48,6 +56,13 @@ def assert_refused(done: subprocess.CompletedProcess[str], *parts: str) -> None:
         ("cut.gz", ("gzip ends early",)),
         ("noise", ("binary data",)),
         ("pipe", ("is a pipe",)),
+        ("bad.gz", ("bad.gz: the gzip is damaged",)),
+        ("nothing", ("holds no device with memory: no segment and no event",)),
+        (
+            "impossible",
+            ("device 0: event 1 has address", "no device has so much memory", "record it again"),
+        ),
+        ("beyond", ("byte ", ": device_traces[0][0].size is an integer beyond 64 bits", "record it again")),
     ],
 )
 def test_a_file_that_is_no_recording(command: str, name: str, parts: tuple[str, ...], tmp_path: Path) -> None:
@@ -59,6 +74,10 @@ def test_a_file_that_is_no_recording(command: str, name: str, parts: tuple[str, 
         "evil": pickle.dumps({"segments": [Evil(tmp_path / "ran")], "device_traces": []}),
         "cut.gz": gzip.compress(whole)[:-200],
         "noise": bytes(range(128, 256)) * 3,
+        "bad.gz": gzip.compress(whole)[:20] + b"\xff" * 1000,
+        "nothing": pickle.dumps({"segments": [], "device_traces": []}),
+        "impossible": pickle.dumps(changed(1, size=1 << 63)),
+        "beyond": pickle.dumps(changed(0, size=1 << 80)),
     }
     path = tmp_path / name
     if name == "pipe":
@@ -83,24 +102,80 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     assert_refused(gapless("explain", path), "Permission denied")
 
 
+MANY_DIGITS = "9" * 5000
+"""More than Python makes a number of."""
+OPTIONS = [
+    (("--device", "3"), ("no device 3; it has 0",)),
+    (("--device", "x"), ("--device", "'x'")),
+    (("--device", MANY_DIGITS), ("--device", "9999...")),
+    (("--at", "nonsense"), ("--at: 'nonsense' is not a moment", "oom:0")),
+    (("--at", ""), ("--at: '' is not a moment",)),
+    (("--at", "oom:7"), ("failure 7", "has 1")),
+    (("--at", "event:99"), ("event 99", "14 events")),
+    (("--at", f"event:{MANY_DIGITS}"), ("--at: 'event:9999",)),
+    (("--at", "event:\u0661"), ("is not a moment",)),
+    (("--card", "nonsense"), ("no card is known as 'nonsense'", "h100-80g")),
+    (("--card", ""), ("--card: no card is known as ''",)),
+    (("--card", "0"), ("--card: a card of 0 bytes", "write it like 24GiB")),
+    (("--card", "24"), ("--card: a card of 24 bytes", "write 24GiB?")),
+    (("--card", "99999999999999999999GiB"), ("--card: '99999999999999999999GiB' is more memory than there is",)),
+    (("--card", f"{MANY_DIGITS}GiB"), ("is more memory than there is",)),
+    (("--torch", "nonsense"), ("'nonsense' is not a PyTorch version",)),
+    (("--torch", ""), ("'' is not a PyTorch version",)),
+    (("--frobnicate",), ("--frobnicate",)),
+    (("another",), ("another",)),
+]
+
+
+@pytest.mark.parametrize("command", ["explain", "replay", "tune"])
+@pytest.mark.parametrize(("options", "parts"), OPTIONS)
+def test_options_that_mean_nothing(
+    command: str, options: tuple[str, ...], parts: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert_refused(gapless(command, write(tmp_path / "a.pickle"), *options), *parts)
+
+
 @pytest.mark.parametrize(
-    ("options", "parts"),
+    ("command", "options", "parts"),
     [
-        (("--device", "3"), ("no device 3; it has 0",)),
-        (("--device", "x"), ("--device", "'x'")),
-        (("--at", "nonsense"), ("--at: 'nonsense' is not a moment", "oom:0")),
-        (("--at", "oom:7"), ("failure 7", "has 1")),
-        (("--at", "event:99"), ("event 99", "14 events")),
-        (("--card", "nonsense"), ("no card is known as 'nonsense'", "h100-80g")),
-        (("--torch", "nonsense"), ("'nonsense' is not a PyTorch version",)),
-        (("--fail-on", "nonsense"), ("--fail-on: 'nonsense' is not known",)),
-        (("--format", "yaml"), ("--format", "yaml")),
-        (("--frobnicate",), ("--frobnicate",)),
-        (("another",), ("another",)),
+        ("explain", ("--fail-on", "nonsense"), ("--fail-on: 'nonsense' is not known",)),
+        ("explain", ("--format", "yaml"), ("--format", "yaml")),
+        ("replay", ("--conf", "nonsense:1"), ("--conf: PyTorch 2.7 does not know 'nonsense'",)),
+        ("tune", ("--conf", "nonsense:1"), ("--conf: PyTorch 2.7 does not know 'nonsense'",)),
+        ("tune", ("--leave-free", ""), ("--leave-free: '' is not a size",)),
+        ("tune", ("--leave-free", "-1"), ("--leave-free: '-1' is not a size",)),
+        ("tune", ("--leave-free", "99999999TiB"), ("--leave-free: ", "more memory than there is")),
     ],
 )
-def test_options_that_mean_nothing(options: tuple[str, ...], parts: tuple[str, ...], tmp_path: Path) -> None:
-    assert_refused(gapless("explain", write(tmp_path / "a.pickle"), *options), *parts)
+def test_options_of_one_command_that_mean_nothing(
+    command: str, options: tuple[str, ...], parts: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert_refused(gapless(command, write(tmp_path / "a.pickle"), *options), *parts)
+
+
+def test_what_came_before_a_change_of_settings_must_be_right_too() -> None:
+    assert_refused(gapless("conf", "backend:native", "--after", "nonsense:1"), "--after: ", "does not know 'nonsense'")
+
+
+@pytest.mark.parametrize("command", ["replay", "tune"])
+def test_settings_may_be_given_as_they_stand_in_a_script(command: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.pickle")
+    bare, whole = "max_split_size_mb:64", "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64"
+
+    answers = [gapless(command, path, "--conf", text, "--format", "json") for text in (bare, whole)]
+
+    assert answers[0].returncode == 0
+    assert answers[0].stdout == answers[1].stdout
+
+
+def test_a_release_that_is_not_known_is_said(tmp_path: Path) -> None:
+    done = gapless("explain", write(tmp_path / "a.pickle"), "--torch", "3.0")
+
+    assert (done.returncode, done.stderr) == (0, "gapless: PyTorch 3.0 is not known yet; it is read as 2.14\n")
+
+
+def test_an_empty_name_is_not_the_current_folder() -> None:
+    assert_refused(gapless("explain", ""), "'' cannot be opened")
 
 
 @pytest.mark.parametrize("option", [("--at", "oom"), ("--card", "24GiB"), ("--device", "0")])

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from gapless.conf import Release
-from gapless.errors import InputError
+from gapless.conf import Release, Settings, parse
+from gapless.errors import ConfError, InputError
 
 if TYPE_CHECKING:
-    from gapless.recording import OpenOptions
+    from gapless.cards import Card
+    from gapless.recording import OpenOptions, Recording
     from gapless.recording.opening import Progress
 
 FORMATS = ("text", "json")
 _FAIL_ON = re.compile(r"error|warning|info|[A-Z]{2,5}\d{3}")
+_ASSIGNMENT = re.compile(r"(?:export\s+)?(PYTORCH_(?:CUDA_|HIP_)?ALLOC_CONF)=(.*)", re.DOTALL)
 _RANKS = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -30,11 +33,61 @@ def add_recording_options(
 
 
 def open_options(args: argparse.Namespace, progress: Progress | None = None) -> OpenOptions:
-    """How the file is opened."""
+    """How the file is opened; what is assumed about the release is said on stderr."""
     from gapless.recording import OpenOptions  # noqa: PLC0415  (numpy is loaded only by commands that read)
 
-    release = Release.parse(args.torch) if args.torch else None
+    release = Release.parse(args.torch) if args.torch is not None else None
+    if release is not None and release.note:
+        print(f"gapless: {release.note}", file=sys.stderr)
     return OpenOptions(device=args.device, release=release, progress=progress)
+
+
+def card_of(args: argparse.Namespace) -> Card | None:
+    """The card that --card names; None where it is not given."""
+    from gapless.cards import find_card  # noqa: PLC0415
+
+    return None if args.card is None else find_card(args.card)
+
+
+def settings_text(text: str) -> str:
+    """Settings as they are given: the value alone, or the assignment as it stands in a script.
+
+    >>> settings_text("export PYTORCH_CUDA_ALLOC_CONF=backend:native")
+    'backend:native'
+    """
+    match = _ASSIGNMENT.fullmatch(text.strip())
+    return match[2] if match else text
+
+
+def settings_of(text: str, release: Release, option: str) -> Settings:
+    """What settings mean to a release.
+
+    Raises:
+        ConfError: It refuses them.
+    """
+    parsed = parse(settings_text(text), release, at_load=True)
+    if parsed.problems:
+        problem = parsed.problems[0]
+        raise ConfError(problem.message, hint=problem.hint, where=option)
+    return parsed.settings
+
+
+def recordings_of(path: str, options: OpenOptions) -> list[Recording]:
+    """Every device of a file that the options ask for; at least one.
+
+    Raises:
+        InputError: The file cannot be read, or no device in it has memory.
+    """
+    from gapless.recording import open_recordings  # noqa: PLC0415
+
+    found = open_recordings(path, options)
+    if not found:
+        raise InputError(
+            "the file holds no device with memory: no segment and no event",
+            hint="write it while the program holds memory on a GPU, with its history recorded",
+            where=path,
+        )
+    return found
 
 
 def add_fail_on(parser: argparse.ArgumentParser) -> None:

@@ -8,13 +8,13 @@ import os
 import re
 import sys
 
-from gapless.conf import NEWEST, USES, Environment, Finding, Release, parse, read_environment
+from gapless.cli.common import settings_of, settings_text
+from gapless.conf import NEWEST, USES, Environment, Finding, Release, read_environment
 from gapless.conf.answer import answer
 from gapless.errors import ConfError
 from gapless.report.conf import to_json, to_text
 from gapless.report.terminal import Terminal
 
-_ASSIGNMENT = re.compile(r"(?:export\s+)?(PYTORCH_(?:CUDA_|HIP_)?ALLOC_CONF)=(.*)", re.DOTALL)
 _FAIL_ON = re.compile(r"error|warning|info|CONF\d{3}")
 _RANKS = {"error": 0, "warning": 1, "info": 2}
 _EXAMPLES = """examples:
@@ -48,12 +48,14 @@ def run(args: argparse.Namespace) -> int:
     for what in args.fail_on:
         if not _FAIL_ON.fullmatch(what):
             raise ConfError(f"--fail-on {what!r} is not known", hint="give error, warning, info or a code like CONF611")
-    release = Release.parse(args.torch) if args.torch else NEWEST
+    release = Release.parse(args.torch) if args.torch is not None else NEWEST
     environment = read_environment(os.environ, release) if args.text is None else None
     text, source = _text(args.text, environment)
-    previous = parse(args.after, release, at_load=True).settings if args.after is not None else None
+    previous = settings_of(args.after, release, "--after") if args.after is not None else None
     found = answer(text, release, environment=environment, uses=args.uses, previous=previous)
-    note = release.note if args.torch else f"PyTorch {release} is assumed; --torch VERSION asks for another."
+    note = (
+        release.note if args.torch is not None else f"PyTorch {release} is assumed; --torch VERSION asks for another."
+    )
     if args.format == "json":
         print(json.dumps(to_json(found, source, note)))
     else:
@@ -65,8 +67,7 @@ def _text(given: str | None, environment: Environment | None) -> tuple[str, str]
     """The settings and where they come from."""
     if given is None:
         return (environment.text, environment.variable) if environment else ("", "")
-    match = _ASSIGNMENT.fullmatch(given.strip())
-    return (match[2], "argument") if match else (given, "argument")
+    return settings_text(given), "argument"
 
 
 def _is_failure(finding: Finding, what: str) -> bool:

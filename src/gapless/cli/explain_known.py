@@ -7,7 +7,8 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gapless.cards import Card, find_card
+from gapless.cards import Card
+from gapless.cli.common import card_of
 from gapless.errors import InputError
 from gapless.explain import ExplainOptions
 from gapless.explain.beside import CONTEXT_BYTES
@@ -84,8 +85,8 @@ def known_of(args: argparse.Namespace, scan: LogScan | None = None, rank: int | 
     Raises:
         InputError: A card or size is not understood.
     """
-    card = find_card(args.card) if args.card else None
-    free = parse_bytes(args.leave_free) if args.leave_free else 0
+    card = card_of(args)
+    free = parse_bytes(args.leave_free, "--leave-free") if args.leave_free is not None else 0
     if scan is None:
         return Known(card, None, free, None, args.at)
     from gapless.explain.log.failed_library import card_total_bytes, failed_library  # noqa: PLC0415  (few have a log)

@@ -16,9 +16,10 @@ from gapless.report.progress import ProgressLine
 from gapless.report.redact import Redactor
 from gapless.report.terminal import Terminal
 from gapless.sources.content import HEAD_BYTES
+from gapless.sources.guess import guess
 from gapless.sources.log import LogScan, read_log
 from gapless.sources.log.stream import scan_chunks
-from gapless.sources.sniff import is_snapshot
+from gapless.sources.sniff import is_log, is_snapshot
 from gapless.units import MIB
 
 if TYPE_CHECKING:
@@ -51,12 +52,18 @@ def explain_log_file(args: argparse.Namespace) -> tuple[Finding, ...]:
 def _scan(path: str, progress: Callable[[int], None]) -> LogScan:
     if path != _STDIN:
         return read_log(path, progress=progress)
+    if sys.stdin is None:
+        raise InputError("standard input is closed", hint="give the log as a file")
     stdin = cast("BufferedReader", sys.stdin.buffer)
     if sys.stdin.isatty():
         print("gapless: reading a log from the keyboard; Ctrl-D ends it", file=sys.stderr)
     head = stdin.read(HEAD_BYTES)
     if is_snapshot(head):
         raise FormatError("stdin is a snapshot; only logs are read from there", hint="give the snapshot as a file")
+    if not is_log(head):
+        raise FormatError(
+            f"stdin is {guess(head)[0]}, not a log", hint="give text, as with: zcat run.log.gz | gapless explain -"
+        )
     rest = iter(lambda: stdin.read1(_CHUNK_BYTES), b"")
     return scan_chunks(itertools.chain([head], rest), progress=progress)
 

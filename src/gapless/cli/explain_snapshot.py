@@ -7,10 +7,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gapless.cli.common import open_options
+from gapless.cli.common import open_options, recordings_of
 from gapless.cli.explain_known import known_of, log_of
 from gapless.explain import explain_all
-from gapless.recording import open_recordings
 from gapless.report.progress import ProgressLine
 from gapless.report.redact import Redactor
 from gapless.report.terminal import Terminal
@@ -39,7 +38,7 @@ def explain_snapshot(args: argparse.Namespace) -> list[Finding]:
 def _answers(args: argparse.Namespace) -> Answers:
     known = known_of(args, log_of(args))
     with ProgressLine(sys.stderr) as progress:
-        recordings = open_recordings(args.file, open_options(args, progress))
+        recordings = recordings_of(args.file, open_options(args, progress))
         explained = explain_all(recordings, known.options)
         known.check(explained)
         return [(one, [] if args.no_fixes else known.fixes_of(one, progress)) for one in explained]

@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
-import itertools
-import json
 import os
 import pkgutil
 import sys
@@ -22,13 +20,15 @@ from types import ModuleType
 from typing import NoReturn
 
 import gapless
-from gapless.errors import GaplessError
+from gapless.cli.failures import INTERRUPTED, READER_GONE, drop_output, ready_streams, report
+from gapless.errors import GaplessError, InputError
 
 # Numpy's BLAS starts a thread for each processor when it is loaded, which takes longer than all else that numpy does
 # then. Gapless multiplies no matrices.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-COULD_NOT_RUN, INTERRUPTED, READER_GONE = 2, 130, 141
+_MOST_CHARS = 300
+"""Of a complaint that repeats what was written."""
 _DESCRIPTION = "Why the GPU ran out of memory although memory looked free, and which fix works: proved by replay."
 _EPILOG = "`gapless COMMAND --help` describes a command."
 
@@ -44,30 +44,46 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raises instead of exiting."""
+        message = message if len(message) <= _MOST_CHARS else message[:_MOST_CHARS] + "..."
         raise UsageError(message, hint=f"{self.prog} --help describes what it takes")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # names of files need not be text that the terminal can show
-            stream.reconfigure(errors="backslashreplace")
+    ready_streams()
     try:
-        status = _run(arguments)
-        sys.stdout.flush()
+        status = _answer(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter complains at its end
+        drop_output()
         return READER_GONE
+    except OSError as error:
+        drop_output()
+        what = "the answer cannot be written" if error.filename is None else f"{error.filename} cannot be read"
+        return report(InputError(f"{what}: {error.strerror}"))
+    return status
+
+
+def _answer(arguments: list[str]) -> int:
+    try:
+        if sys.stdout is None:
+            raise InputError("standard output is closed, so the answer cannot be written")
+        return _run(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
     except GaplessError as error:
-        return _report(error, arguments)
+        return report(error, arguments)
+    except MemoryError as error:
+        hint = f"use a machine with more, or record fewer events (max_entries) ({error})"
+        return report(InputError("the memory of this machine does not suffice", hint=hint), arguments)
+    except OSError:
+        raise
     except Exception:  # a mistake of ours must not look like an answer
         traceback.print_exc()
         hint = "please report it with the lines above and, if you can, the input"
-        return _report(GaplessError("this is a mistake in Gapless", hint=hint), arguments)
-    return status
+        return report(GaplessError("this is a mistake in Gapless", hint=hint), arguments)
 
 
 def commands() -> list[str]:
@@ -111,19 +127,3 @@ def _unknown(asked: str) -> UsageError:
     else:
         hint = f"commands: {', '.join(known)}"
     return UsageError(f"there is no command {asked[:60]!r}", hint=hint)
-
-
-def _report(error: GaplessError, arguments: list[str]) -> int:
-    """One message and its hint: to stderr, and as JSON to stdout where JSON is asked for."""
-    is_said = not error.where or error.where in error.message
-    lines = [f"gapless: {error.message}" if is_said else f"gapless: {error.where}: {error.message}"]
-    print("\n".join([*lines, f"  {error.hint}"] if error.hint else lines), file=sys.stderr)
-    if _wants_json(arguments):
-        fields = {"code": error.code, "message": error.message, "hint": error.hint, "where": error.where}
-        print(json.dumps({"schema": "gapless.error/1", **fields}))
-    return COULD_NOT_RUN
-
-
-def _wants_json(arguments: list[str]) -> bool:
-    # Looked for by hand: the error may be that the command line cannot be parsed.
-    return "--format=json" in arguments or ("--format", "json") in itertools.pairwise(arguments)

@@ -9,14 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gapless.cli.common import open_options
+from gapless.cli.common import open_options, recordings_of
 from gapless.cli.explain_known import known_of, log_of
 from gapless.cli.rank_logs import RankLogs
 from gapless.errors import GaplessError, InputError
 from gapless.explain import Explanation, explain
+from gapless.explain.options import parse_at
 from gapless.explain.rank import rank_of_name
 from gapless.explain.ranks import Ranks, join_ranks
-from gapless.recording import open_recordings
+from gapless.report.terminal import printable
 from gapless.sources.log import read_log
 from gapless.sources.sniff import Kind, sniff
 
@@ -29,12 +30,19 @@ if TYPE_CHECKING:
     from gapless.sources.log import LogScan
     from gapless.tune import Fix
 
+_MOST_NAMED = 8
+"""Files that cannot be read and are named."""
+
 
 class RankFiles:
     """The files of a folder, each explained with what the others tell of its rank."""
 
     def __init__(self, args: argparse.Namespace, progress: ProgressLine) -> None:
         self.args, self.progress = args, progress
+        # A mistake in an option is one mistake, not one for every file.
+        self._opening = open_options(args)
+        if args.at is not None:
+            parse_at(args.at)
         self.left_out: dict[str, str] = {}
         """What could not be read, with the reason."""
         self._known: dict[int, Known] = {}
@@ -52,6 +60,7 @@ class RankFiles:
             self.progress("reading ranks", done, len(snapshots))
             with self._leaving_out(path):
                 explained += self._explained(path, logs)
+        self._say_what_is_left_out()
         alone = logs.alone(explained)
         if not explained and not alone:
             raise InputError(
@@ -68,11 +77,12 @@ class RankFiles:
     def _files(self) -> tuple[list[Path], list[tuple[Path, LogScan]]]:
         snapshots: list[Path] = []
         logs: list[tuple[Path, LogScan]] = []
-        for path in sorted(Path(self.args.file).iterdir()):
-            if not path.is_file() or path.name.startswith("."):
-                continue
+        for path in _files_in(self.args.file):
             with self._leaving_out(path):
                 if sniff(str(path)) is Kind.SNAPSHOT:
+                    twin = next((other for other in snapshots if _are_equal(path, other)), None)
+                    if twin is not None:
+                        raise InputError(f"the same as {twin.name}")
                     snapshots.append(path)
                 else:
                     logs.append((path, read_log(path)))
@@ -83,7 +93,7 @@ class RankFiles:
         rank = rank_of_name(path.name)
         known = known_of(self.args, logs.of_rank(rank), rank)
         found = []
-        for recording in open_recordings(str(path), open_options(self.args)):
+        for recording in recordings_of(str(path), self._opening):
             mine = known
             if len(recording.oom_events) and not self.args.log:
                 mine = replace(known, library=None)
@@ -97,9 +107,28 @@ class RankFiles:
 
     @contextmanager
     def _leaving_out(self, path: Path) -> Iterator[None]:
-        """Goes on without a file that cannot be read, and says so on stderr."""
+        """Goes on without a file that cannot be read."""
         try:
             yield
         except GaplessError as error:
             self.left_out[str(path)] = error.message
-            print(f"gapless: left out {path.name}: {error.message}", file=sys.stderr)
+
+    def _say_what_is_left_out(self) -> None:
+        self.progress.close()
+        for path, message in list(self.left_out.items())[:_MOST_NAMED]:
+            print(printable(f"gapless: left out {Path(path).name}: {message}"), file=sys.stderr)
+        if len(self.left_out) > _MOST_NAMED:
+            print(f"gapless: left out {len(self.left_out) - _MOST_NAMED} more files", file=sys.stderr)
+
+
+def _files_in(folder: str) -> list[Path]:
+    """The files of a folder by name, but for hidden ones."""
+    try:
+        return [path for path in sorted(Path(folder).iterdir()) if path.is_file() and not path.name.startswith(".")]
+    except OSError as error:
+        raise InputError(f"{folder} cannot be read: {error.strerror}", where=folder) from error
+
+
+def _are_equal(path: Path, other: Path) -> bool:
+    """Whether two files hold the same: a copy is no rank of its own."""
+    return path.stat().st_size == other.stat().st_size and path.read_bytes() == other.read_bytes()

@@ -7,9 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from gapless.cli.common import FORMATS, add_recording_options, open_options
-from gapless.conf import parse
-from gapless.errors import ConfError
+from gapless.cli.common import FORMATS, add_recording_options, card_of, open_options, recordings_of, settings_of
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -42,8 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the check and the replay of each device."""
-    from gapless.recording import open_recordings  # noqa: PLC0415  (so that --help needs no numpy)
-    from gapless.replaying import replay  # noqa: PLC0415
+    from gapless.replaying import replay  # noqa: PLC0415  (so that --help needs no numpy)
     from gapless.report.progress import ProgressLine  # noqa: PLC0415
     from gapless.report.redact import Redactor  # noqa: PLC0415
     from gapless.report.replay import to_json, to_text  # noqa: PLC0415
@@ -51,9 +48,9 @@ def run(args: argparse.Namespace) -> int:
     from gapless.report.terminal import Terminal  # noqa: PLC0415
 
     with ProgressLine(sys.stderr) as progress:
-        recordings = open_recordings(args.file, open_options(args, progress))
+        recordings = recordings_of(args.file, open_options(args, progress))
         replays = [(one, replay(one, _options(one, args))) for one in recordings]
-        states = [state_at(one, done, args.at) if args.at else None for one, done in replays]
+        states = [state_at(one, done, args.at) if args.at is not None else None for one, done in replays]
     redactor = Redactor([args.file] if args.redact else [])  # nothing else in the answer names a file
     if args.format == "json":
         values = [redactor.json(to_json(one, done, state)) for (one, done), state in zip(replays, states, strict=True)]
@@ -70,17 +67,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _options(recording: Recording, args: argparse.Namespace) -> ReplayOptions:
-    from gapless.cards import find_card  # noqa: PLC0415
     from gapless.replaying import UNLIMITED_BYTES, ReplayOptions  # noqa: PLC0415
 
-    card = find_card(args.card) if args.card else None
-    settings = None
-    if args.conf is not None:
-        parsed = parse(args.conf, recording.release, at_load=True)
-        if parsed.problems:
-            problem = parsed.problems[0]
-            raise ConfError(problem.message, hint=problem.hint, where="--conf")
-        settings = parsed.settings
+    card = card_of(args)
+    settings = None if args.conf is None else settings_of(args.conf, recording.release, "--conf")
     return ReplayOptions(
         settings=settings,
         capacity_bytes=card.capacity_bytes if card else UNLIMITED_BYTES,
@@ -91,9 +81,9 @@ def _options(recording: Recording, args: argparse.Namespace) -> ReplayOptions:
 
 
 def _under(args: argparse.Namespace) -> str:
-    from gapless.cards import find_card  # noqa: PLC0415
 
     settings = "under its own settings" if args.conf is None else f"under {args.conf or 'the default settings'}"
-    if args.card is None:
+    card = card_of(args)
+    if card is None:
         return f"{settings}, on a card without end"
-    return f"{settings}, with {format_bytes(find_card(args.card).capacity_bytes)} for PyTorch"
+    return f"{settings}, with {format_bytes(card.capacity_bytes)} for PyTorch"

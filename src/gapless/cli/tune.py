@@ -8,7 +8,15 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gapless.cli.common import FORMATS, add_recording_options, open_options
+from gapless.cli.common import (
+    FORMATS,
+    add_recording_options,
+    card_of,
+    open_options,
+    recordings_of,
+    settings_of,
+    settings_text,
+)
 from gapless.errors import InputError
 from gapless.units import parse_bytes
 
@@ -41,19 +49,20 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the answer for the device that is meant."""
-    from gapless.cards import find_card  # noqa: PLC0415  (so that --help needs no numpy)
-    from gapless.recording import open_recordings  # noqa: PLC0415
     from gapless.report.progress import ProgressLine  # noqa: PLC0415
     from gapless.report.redact import Redactor  # noqa: PLC0415
     from gapless.report.terminal import Terminal  # noqa: PLC0415
     from gapless.report.tune import to_json, to_text  # noqa: PLC0415
     from gapless.tune import TuneOptions, tune  # noqa: PLC0415
 
-    card = find_card(args.card) if args.card else None
-    leave_free = parse_bytes(args.leave_free) if args.leave_free else 0
+    card = card_of(args)
+    leave_free = parse_bytes(args.leave_free, "--leave-free") if args.leave_free is not None else 0
     with ProgressLine(sys.stderr) as progress:
-        options = replace(open_options(args, progress), conf=args.conf)
-        recording = _meant(open_recordings(args.file, options), args.file)
+        conf = None if args.conf is None else settings_text(args.conf)
+        options = replace(open_options(args, progress), conf=conf)
+        recording = _meant(recordings_of(args.file, options), args.file)
+        if conf is not None:
+            settings_of(conf, recording.release, "--conf")  # what PyTorch refuses cannot have been in force
         asked = TuneOptions(card=card, leave_free_bytes=leave_free, at=args.at, progress=progress)
         result = tune(recording, asked)
     redactor = Redactor([*recording.files(), recording.path] if args.redact else [])
@@ -70,7 +79,5 @@ def _meant(recordings: list[Recording], path: str) -> Recording:
     chosen = failed if len(failed) == 1 else recordings
     if len(chosen) == 1:
         return chosen[0]
-    if not chosen:
-        raise InputError("the file holds no device with memory", where=path)
     devices = " and ".join(str(recording.device) for recording in recordings)
     raise InputError(f"the file holds devices {devices}", hint=f"say which: --device {chosen[0].device}", where=path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gapless.errors import InputError
 
-_AT = re.compile(r"oom(?::(\d+))?|peak|end|event:(\d+)")
+_AT = re.compile(r"oom(?::(\d{1,18}))?|peak|end|event:(\d{1,18})", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from gapless import _core
 from gapless.conf import Release, Settings, parse
-from gapless.errors import InputError
+from gapless.errors import InputError, TraceError
 from gapless.recording.recording import ACTION, Recording
 from gapless.recording.releases import candidates
 from gapless.recording.settings import recorded_settings, to_core
@@ -76,7 +76,17 @@ def open_recordings(path: str, options: OpenOptions | None = None) -> list[Recor
     if not rows and chosen.device is not None:
         known = ", ".join(str(device.device) for device in snapshot.devices) or "none"
         raise InputError(f"{path} has no device {chosen.device}; it has {known}", where=path)
-    return [_open_device(path, snapshot, row, chosen, report) for row in rows]
+    return [_open_named(path, snapshot, row, chosen, report) for row in rows]
+
+
+def _open_named(path: str, snapshot: Snapshot, row: int, options: OpenOptions, report: Progress) -> Recording:
+    """A device; a complaint about its events says in which file, and of which device."""
+    try:
+        return _open_device(path, snapshot, row, options, report)
+    except TraceError as error:
+        error.where = f"{path}, device {snapshot.devices[row].device}"
+        error.hint = error.hint or "no PyTorch writes so: record it again"
+        raise
 
 
 def _open_device(path: str, snapshot: Snapshot, row: int, options: OpenOptions, report: Progress) -> Recording:

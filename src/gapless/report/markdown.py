@@ -36,7 +36,7 @@ def to_markdown(explanation: Explanation, fixes: Sequence[Fix], terminal: Termin
         ]
         _table(("change", "outcome", "grade", "reserved at most"), rows, terminal)
     rows_of_places = [
-        (format_bytes(holder.bytes), str(holder.blocks), holder.kind, f"`{place(holder.at)}`")
+        (format_bytes(holder.bytes), str(holder.blocks), holder.kind, _code(place(holder.at)))
         for holder in explanation.holders[:_MOST_PLACES]
     ]
     if rows_of_places:
@@ -46,6 +46,11 @@ def to_markdown(explanation: Explanation, fixes: Sequence[Fix], terminal: Termin
 def _facts(facts: object) -> list[tuple[str, str]]:
     values = [(name.removesuffix("_bytes").replace("_", " "), size) for name, size in vars(facts).items()]
     return [(name, format_bytes(size)) for name, size in values if isinstance(size, int)]
+
+
+def _code(text: str) -> str:
+    """Text as code, whatever it holds."""
+    return "`" + text.replace("`", "'").replace("\n", " ") + "`"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], terminal: Terminal) -> None:

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import textwrap
 from collections.abc import Callable
 from typing import TextIO
 
 _CODES = {"bold": "1", "dim": "2", "error": "1;31", "warning": "1;33", "info": "1;36"}
+_PAINT = re.compile(r"(\x1b\[(?:0|" + "|".join(_CODES.values()) + ")m)")
 _WIDEST = 110
 
 
+def printable(text: str) -> str:
+    r"""Text of strangers, as the names of files, without what could steer a terminal.
+
+    >>> printable("a\x1b[31m")
+    'a\\x1b[31m'
+    """
+    text = text.replace("\t", " ")
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
 class Terminal:
-    """Writes to a stream; in colour only on a terminal, and not where NO_COLOR is set."""
+    """Writes to a stream; in colour only on a terminal, and not where NO_COLOR is set.
+
+    Whatever is written, no control character reaches the stream but for line ends and the colours of `paint`.
+    """
 
     def __init__(self, stream: TextIO, edit: Callable[[str], str] | None = None) -> None:
         """`edit` is applied to each text before it is broken into lines, as when paths are left out."""
@@ -27,8 +44,15 @@ class Terminal:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self._colour else text
 
     def line(self, text: str = "") -> None:
-        """One line as it is."""
-        print(self._edit(text), file=self._stream)
+        """One line as it is, or several."""
+        for line in self._edit(text).split("\n"):
+            print(self._harmless(line), file=self._stream)
+
+    def _harmless(self, line: str) -> str:
+        if line.isprintable():
+            return line
+        parts = _PAINT.split(line) if self._colour else [line]  # every second part is a colour
+        return "".join(part if number % 2 else printable(part) for number, part in enumerate(parts))
 
     @property
     def draws(self) -> bool:
@@ -51,6 +75,6 @@ class Terminal:
 
     def clipped(self, text: str) -> None:
         """One line, cut where the window ends; whole where there is no window."""
-        text = self._edit(text)
+        text = printable(self._edit(text))
         fits = len(text) <= self.width or not self._stream.isatty()
         self.line(text if fits else text[: self.width - 3] + "...")

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from gapless.conf import line_to_copy
 from gapless.explain.engine import input_to_json
 from gapless.tune import Outcome
+from gapless.tune.limits import FRACTION_OPTION_SINCE
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix, TuneResult
+    from gapless.tune.case import Case
     from gapless.tune.tried import Tried
 
 SCHEMA = "gapless.tune/1"
@@ -91,10 +93,18 @@ def _verdict(result: TuneResult, terminal: Terminal) -> None:
         terminal.line(terminal.paint(words, "bold"))
     elif best is None:
         terminal.line(terminal.paint("No change that was tried gets over the critical moment on this card.", "bold"))
-    elif best.fix.conf is not None:
-        terminal.line(f"export {line_to_copy(best.fix.conf)}")
     else:
-        terminal.line(terminal.paint(best.fix.change, "bold"))
+        conf, before = best.fix.conf, case.recording.settings_text
+        is_in_text = conf is not None and conf != before
+        if is_in_text:
+            terminal.line(f"export {line_to_copy(conf or '')}")
+        if not is_in_text or _needs_call(best, case):
+            terminal.line(terminal.paint(best.fix.change, "bold"))
+
+
+def _needs_call(best: Tried, case: Case) -> bool:
+    """Releases without an option for the memory fraction take it by a call of the program alone."""
+    return best.candidate.fraction is not None and case.recording.release < FRACTION_OPTION_SINCE
 
 
 def _heading() -> list[str]:

@@ -63,9 +63,24 @@ class Content:
         self._file.close()
 
     def head(self, count: int) -> bytes:
-        """The first bytes, at any time; fewer than ``count`` where there are fewer."""
-        head = self._peek(count)
-        return unpacked_head(head, count) if self._is_gzip else head
+        """The first bytes, at any time; fewer than ``count`` where there are fewer.
+
+        Raises:
+            FormatError: The gzip is damaged before it yields anything.
+        """
+        packed = self._peek(count)
+        if not self._is_gzip:
+            return packed
+        return unpacked_head(packed, count) or self._searched_head(count)
+
+    def _searched_head(self, count: int) -> bytes:
+        """The same where the beginning of the file yields nothing: it is damaged, empty, or has a long header."""
+        try:
+            with open_regular(self._path) as file:
+                return Gunzip(file).read(count)
+        except FormatError as error:
+            error.where = self._path
+            raise
 
     def readinto(self, buffer: memoryview) -> int:
         """Fills the front of a buffer with what comes next; the number of bytes, 0 at the end.
@@ -112,7 +127,7 @@ def open_regular(path: str) -> BinaryIO:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError(f"{path} cannot be opened: {reason}", where=path) from error
+        raise InputError(f"{path or repr(path)} cannot be opened: {reason}", where=path) from error
     mode = os.fstat(descriptor).st_mode
     for is_kind, kind, instead in _OTHER_KINDS:
         if is_kind(mode):

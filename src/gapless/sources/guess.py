@@ -17,6 +17,7 @@ _MAGIC = (
     (b"\x93NUMPY", "a numpy array", _SNAPSHOT),
     (b"\x89HDF", "an HDF5 file", _SNAPSHOT),
     (b"SQLite format 3", "an SQLite database", _SNAPSHOT),
+    (b"\x1f\x8b", "packed with gzip", "unpack it first, once more than was done"),
     (b"\x28\xb5\x2f\xfd", "packed with zstd", _UNPACK),
     (b"\xfd7zXZ", "packed with xz", _UNPACK),
     (b"BZh", "packed with bzip2", _UNPACK),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import os
 from enum import Enum
-from pathlib import Path
 
 from gapless.errors import FormatError
 from gapless.sources import FORMATS
@@ -29,17 +29,21 @@ def sniff(path: str) -> Kind:
         InputError: It cannot be read.
         FormatError: It is none of these.
     """
-    if Path(path).is_dir():
+    if os.path.isdir(path):  # not so an empty name, which Path takes for the current folder
         return Kind.FOLDER
     with Content(path) as content:
         head = content.head(HEAD_BYTES)
     if is_snapshot(head):
         return Kind.SNAPSHOT
-    seems, instead = guess(head)
-    # A log of one JSON object a line is text too. Programs that write UTF-16 mark it.
-    if seems in {"text", "JSON"} or head.startswith(_UTF16):
+    if is_log(head):
         return Kind.LOG
+    seems, instead = guess(head)
     raise FormatError(f"{path} is {seems}, neither a memory snapshot nor a log", hint=instead)
+
+
+def is_log(head: bytes) -> bool:
+    """Whether a file that begins so can be a log: text, also one JSON object a line, also UTF-16 where it is marked."""
+    return guess(head)[0] in {"text", "JSON"} or head.startswith(_UTF16)
 
 
 def is_snapshot(head: bytes) -> bool:
