@@ -204,13 +204,13 @@ def test_redaction_of_a_folder(folder: Path, form: str) -> None:
     assert leaks(done.stdout, "oom_rank", folder.parent.name) == []
 
 
-def test_a_copy_is_no_rank_of_its_own(folder: Path) -> None:
+def test_a_copy_is_named(folder: Path) -> None:
     (folder / "oom_rank1 (copy).pickle").write_bytes((folder / "oom_rank1.pickle").read_bytes())
 
     done = gapless("explain", folder, "--format", "json")
 
-    assert done.stderr == "gapless: left out oom_rank1.pickle: the same as oom_rank1 (copy).pickle\n"
-    assert len(json.loads(done.stdout)["ranks"]) == 4
+    assert done.stderr == "gapless: oom_rank1.pickle is a copy of oom_rank1 (copy).pickle\n"
+    assert len(json.loads(done.stdout)["ranks"]) == 5
 
 
 def test_a_mistake_in_an_option_is_said_once(folder: Path) -> None:

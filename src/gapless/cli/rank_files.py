@@ -82,7 +82,8 @@ class RankFiles:
                 if sniff(str(path)) is Kind.SNAPSHOT:
                     twin = next((other for other in snapshots if _are_equal(path, other)), None)
                     if twin is not None:
-                        raise InputError(f"the same as {twin.name}")
+                        self.progress.close()
+                        print(printable(f"gapless: {path.name} is a copy of {twin.name}"), file=sys.stderr)
                     snapshots.append(path)
                 else:
                     logs.append((path, read_log(path)))
@@ -130,5 +131,5 @@ def _files_in(folder: str) -> list[Path]:
 
 
 def _are_equal(path: Path, other: Path) -> bool:
-    """Whether two files hold the same: a copy is no rank of its own."""
+    """Whether two files hold the same, as no two ranks write."""
     return path.stat().st_size == other.stat().st_size and path.read_bytes() == other.read_bytes()
