@@ -10,7 +10,7 @@ BIN := .venv/bin
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-releases bench fuzz build lint format stub wheel clean ready-to-run ready-to-test
+.PHONY: help demo test test-releases bench fuzz build lint format golden stub wheel clean ready-to-run ready-to-test
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || cat Makefile
@@ -38,6 +38,9 @@ lint: ready-to-test ## ruff, mypy, clang-format: report only
 
 format: ready-to-test ## ruff and clang-format: rewrite files
 	@scripts/lint.sh format
+
+golden: ready-to-test ## Write the texts that tests/golden expects anew, after a change of words
+	@$(BIN)/python -m tests.golden.texts && git diff --stat -- tests/golden
 
 stub: ready-to-test ## Write _core.pyi anew, after a change of bindings/
 	@scripts/stub.sh

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from gapless.recording import State
 
-_LABEL = 18
+_LABEL = 20
 _SUFFIX = 18
 _LEAST_BAR = 16
 
