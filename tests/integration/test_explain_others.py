@@ -136,3 +136,14 @@ def test_a_log_has_nothing_to_hold_them_against(option: str, tmp_path: Path) -> 
 
     assert done.returncode == 2
     assert f"{option}: a log has no events" in done.stderr
+
+
+def test_no_setting_is_offered_where_others_hold_the_memory() -> None:
+    assert explained(file_of("out501_hit_library_takes_more_and_more"))["fixes"] == []
+
+
+def test_a_setting_is_offered_where_its_rounding_fills_the_card() -> None:
+    (fix, *_) = explained(file_of("frag204_hit_halves_of_powers_of_two"))["fixes"]
+
+    assert fix["change"] == "leave out roundup_power2_divisions"
+    assert fix["outcome"] == "serves_request"

@@ -65,10 +65,12 @@ class Known:
             )
 
     def fixes_of(self, explanation: Explanation, progress: ProgressLine) -> list[Fix]:
-        """The best changes by replay; none when nothing failed, or nothing can be replayed."""
+        """The best changes by replay; none when nothing failed, nothing can be replayed, or others hold the memory."""
         case, card, free = explanation.case, self.card, self.leave_free_bytes
         from gapless.tune import TuneOptions, best_fixes  # noqa: PLC0415  (only failures are tuned)
 
+        if explanation.verdict.code == "OUT501":
+            return []  # a replay does not know when the others came
         if not case.moment.is_failure:
             beside, card = case.beside, card or self.logged_card
             if beside is None or not beside.fits_beside or card is None or explanation.verdict.code != "OUT502":

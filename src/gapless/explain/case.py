@@ -20,6 +20,8 @@ from gapless.explain.moment import Facts, Moment, choose_moment, facts_at
 from gapless.explain.phases import Phases, phases_of
 from gapless.explain.pins import pinned_of, pins_of
 from gapless.explain.refusal import Refusal, refusal_at
+from gapless.explain.rounding import Rounding, rounding_of
+from gapless.explain.spike import Spike, spike_of
 from gapless.explain.stack_table import StackTable
 from gapless.explain.steps import Steps, steps_of
 from gapless.recording.recording import FREE
@@ -118,6 +120,16 @@ class Case:
     def habits(self) -> Habits:
         """What became of the allocations that took the same place before."""
         return Habits(self.lives)
+
+    @cached_property
+    def rounding(self) -> Rounding:
+        """What is lost inside blocks in use."""
+        return rounding_of(self)
+
+    @cached_property
+    def spike(self) -> Spike | None:
+        """What lives only for a moment and makes the peak."""
+        return spike_of(self)
 
     @cached_property
     def growth(self) -> tuple[Growth, ...]:

@@ -15,7 +15,7 @@ from gapless.explain.case import Case, open_case
 from gapless.explain.finding import SEVERITIES, Finding, Growth, Holder, Pin, Verdict
 from gapless.explain.options import ExplainOptions
 from gapless.explain.rules import FALLBACK, rule_files
-from gapless.explain.verdict import deciding, verdict_of
+from gapless.explain.verdict import consequences, deciding, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,6 +98,7 @@ def explain(recording: Recording, options: ExplainOptions | None = None) -> Expl
     if decisive is None:
         decisive = _fallback(case)
         findings.append(decisive)
+    findings = consequences(findings, decisive)
     findings.sort(key=lambda finding: (finding is not decisive, SEVERITIES.index(finding.severity)))
     return Explanation(case, verdict_of(decisive), tuple(findings))
 

@@ -99,6 +99,9 @@ class Fragments:
 
 
 def fragments_of(case: Case) -> Fragments | None:
-    """The free blocks at the failure; None when nothing failed, or memory was full anyway."""
+    """The free blocks at the failure; None when nothing failed, memory was full anyway, or a hole of its own fits."""
     refusal = case.refusal
-    return None if refusal is None or refusal.is_full else Fragments(case, refusal)
+    if refusal is None or refusal.is_full:
+        return None
+    is_spurious = case.facts.largest_free_block_bytes >= refusal.request.rounded_bytes
+    return None if is_spurious else Fragments(case, refusal)

@@ -75,7 +75,8 @@ class Lives:
     def outlives(self) -> NDArray[np.int64]:
         """1 when it lives on after the run it was born in, 0 when not, or `UNTOLD`.
 
-        What dies after everything that was ever allocated may only have been cleared away at the end of the program.
+        What dies after everything that was ever allocated may only have been cleared away at the end of the program,
+        and what dies after a request failed, by that.
         """
         runs = len(self.phases.begins)
         run = np.maximum(self.run, 0)
@@ -83,7 +84,14 @@ class Lives:
         ended = (self.died < self.event_count) | (self.run < runs - 1)
         found = np.where(ended, (self.died > over).astype(np.int64), UNTOLD)
         found[(over == _NEVER) & (self.died > self.born.max(initial=0))] = UNTOLD
+        found[(found == 0) & self._spans_a_failure] = UNTOLD
         return found
+
+    @property
+    def _spans_a_failure(self) -> NDArray[np.bool_]:
+        """Whether a request failed in its life: it may have died of that."""
+        failures = self.stacks.recording.oom_events
+        return np.less(np.searchsorted(failures, self.born), np.searchsorted(failures, self.died))
 
     @cached_property
     def _over(self) -> NDArray[np.int64]:

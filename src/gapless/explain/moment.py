@@ -127,7 +127,7 @@ def facts_at(recording: Recording, moment: Moment, state: State, options: Explai
     device_free = request.device_free_bytes if request else None
     return Facts(
         limit_bytes=limit,
-        capacity_bytes=_capacity(options, limit, reserved, request),
+        capacity_bytes=_capacity(options, limit, reserved, request, _most_reserved(recording, moment)),
         device_free_bytes=device_free,
         requested_bytes=request.rounded_bytes if request else None,
         rounded_bytes=request.rounded_bytes if request else None,
@@ -165,12 +165,18 @@ def _limit(recording: Recording, options: ExplainOptions) -> int | None:
     return int(fraction * total + 0.5) if recording.release >= _FIRST_ROUNDED_LIMIT else int(fraction * total)
 
 
-def _capacity(options: ExplainOptions, limit: int | None, reserved: int, request: Request | None) -> int | None:
+def _most_reserved(recording: Recording, moment: Moment) -> int:
+    return int(recording.curves["reserved"][: moment.event + 1].max(initial=0))
+
+
+def _capacity(
+    options: ExplainOptions, limit: int | None, reserved: int, request: Request | None, most_reserved: int
+) -> int | None:
     """What PyTorch may reserve: as said, else what it had and could still have got at the failure."""
     if options.card_bytes is not None:
         return options.card_bytes if limit is None else min(options.card_bytes, limit)
     if request is None:
         return limit
     if request.refused_by_limit:
-        return limit if limit is not None else reserved
+        return limit if limit is not None else max(reserved, most_reserved)
     return reserved + request.device_free_bytes if limit is None else min(limit, reserved + request.device_free_bytes)

@@ -72,6 +72,10 @@ class Phases:
         """Whether a phase occurs."""
         return bool((self.phase == phase).any())
 
+    def is_backward(self, event: int) -> bool:
+        """Whether an event lies in a backward pass."""
+        return bool(self.phase[np.searchsorted(self.begins, event, side="right") - 1] == Phase.BACKWARD)
+
     def first(self, phase: Phase) -> int | None:
         """The first event of a phase; None when it does not occur."""
         found = self.begins[self.phase == phase]

@@ -14,10 +14,13 @@ Rules speak of an error only where their own condition holds, so mostly one does
     FRAG202, FRAG203   a hole that fits exists, elsewhere: more exact than FRAG201
     FRAG201  enough in sum, in pieces
     OOM101   nothing more exact is known: the memory is in use
+
+The others are true as well, but not why it failed: they stay, as warnings.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gapless.explain.finding import Finding, Verdict
@@ -48,6 +51,14 @@ def deciding(findings: Sequence[Finding]) -> Finding | None:
 
 def _rank(finding: Finding) -> int:
     return ORDER.index(finding.code) if finding.code in ORDER else len(ORDER)
+
+
+def consequences(findings: Sequence[Finding], decisive: Finding) -> list[Finding]:
+    """The findings with no error but the one that decides."""
+    return [
+        replace(finding, severity="warning") if finding.severity == "error" and finding is not decisive else finding
+        for finding in findings
+    ]
 
 
 def verdict_of(finding: Finding) -> Verdict:

@@ -46,6 +46,8 @@ def the_request(case: Case, refusal: Refusal) -> str:
     """The failed request as the subject of a sentence."""
     place = case.stacks.place(refusal.request.stack)
     where = f" at {short_place(place)}" if place else ""
+    if place is None and case.phases.is_backward(refusal.request.event):
+        where = " in the backward pass"
     return f"The request for {format_bytes(refusal.request.rounded_bytes)}{where}"
 
 

@@ -74,7 +74,9 @@ def _moment(explanation: Explanation, terminal: Terminal) -> None:
     facts, moment = explanation.facts, explanation.case.moment
     where = f"event {moment.event} of {explanation.recording.event_count}"
     names = {"oom": "At the failing request", "peak": "At the peak of reserved memory", "end": "At the end"}
-    _heading(f"{names.get(moment.at.partition(':')[0], 'At the moment')} ({where})", terminal)
+    name = names.get(moment.at.partition(":")[0], "At the moment")
+    has_history = explanation.recording.event_count > 1
+    _heading(f"{name} ({where})" if has_history else "When the file was written", terminal)
     rows = (
         ("requested", facts.requested_bytes),
         ("limit", facts.limit_bytes),

@@ -74,7 +74,8 @@ def segment_map(state: State, options: MapOptions | None = None) -> list[str]:
         lines.append(_summary(state, rest, free))
     if chosen.request_bytes:
         bar = chosen.marks.request * max(round(chosen.request_bytes / scale), 1)
-        lines.append(f"{'request ' + format_bytes(chosen.request_bytes):<{_LABEL}}{bar}"[: chosen.width])
+        label = f"request {format_bytes(chosen.request_bytes)}"
+        lines.append(f"{label:<{_LABEL - 1}} {bar}"[: chosen.width])
     return [*lines, _legend(chosen)]
 
 
@@ -103,7 +104,7 @@ def _rows(state: State, segment: int, free_bytes: int, scale: int, options: MapO
     bar = _bar(state, segment, scale, options)
     parts = [bar[begin : begin + columns] for begin in range(0, len(bar), columns)]
     labels = [label, *[""] * (len(parts) - 1)]
-    lines = [f"{label:<{_LABEL}}{part}" for label, part in zip(labels, parts, strict=True)]
+    lines = [f"{label:<{_LABEL - 1}} {part}" for label, part in zip(labels, parts, strict=True)]
     return [*lines[:-1], lines[-1] + suffix]
 
 

@@ -165,8 +165,11 @@ class Case:
 
     @property
     def is_full(self) -> bool:
-        """The memory is in use, and more is asked for than ever before: settings can do no more than put it off."""
-        refusal = self.explained.refusal
+        """The memory is in use, and more is asked for than ever before: settings can do no more than put it off.
+
+        Not so where it is in use for rounding's sake.
+        """
+        refusal = None if self.explained.rounding.decides else self.explained.refusal
         full = refusal is not None and not refusal.by_limit and refusal.is_full and self.demand_beyond_bytes > 0
         return full or bool(self.growth)
 

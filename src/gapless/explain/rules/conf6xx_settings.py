@@ -47,8 +47,14 @@ def find(case: Case) -> Iterator[Finding]:
         if found.severity.value == "info" and found.code not in _SPOKEN_OF:
             continue
         yield _BY_CODE[found.code].finding(
-            f"{found.message[:1].upper()}{found.message[1:]}.",
+            f"{_sentence(found.message)}.",
             severity="info" if found.severity.value == "info" else "warning",
-            what_to_do=f"{found.hint[:1].upper()}{found.hint[1:]}." if found.hint else "",
+            what_to_do=f"{_sentence(found.hint)}." if found.hint else "",
             measurements=found.measurements,
         )
+
+
+def _sentence(text: str) -> str:
+    """With a capital, unless it begins with the name of an option."""
+    first = text.partition(" ")[0]
+    return text if "_" in first or ":" in first else text[:1].upper() + text[1:]

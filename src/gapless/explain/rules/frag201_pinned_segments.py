@@ -88,5 +88,8 @@ def _what_to_do(case: Case) -> str:
             " peak; gapless tune replays what other settings do."
         )
     first = case.pinned.at[:1]
-    early = f", or allocate what {short_place(first[0])} keeps before the large tensors" if first else ""
-    return f"Try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (gapless tune proves it by replay){early}."
+    early = f" Or allocate what {short_place(first[0])} keeps before the large tensors." if first else ""
+    return (
+        "Let segments grow (expandable_segments:True) or keep large blocks whole (max_split_size_mb); replay tells"
+        f" which serves the request.{early}"
+    )

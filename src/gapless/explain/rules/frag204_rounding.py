@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gapless.explain.rule import Rule
 from gapless.explain.words import percent, request_places, the_request
 from gapless.units import MIB, format_bytes
@@ -14,6 +12,7 @@ from gapless.units import MIB, format_bytes
 if TYPE_CHECKING:
     from gapless.explain.case import Case
     from gapless.explain.finding import Finding
+    from gapless.explain.rounding import Rounding
 
 RULE = Rule(
     code="FRAG204",
@@ -30,55 +29,57 @@ RULE = Rule(
     " pool. gapless tune replays what each gains.",
 )
 _LEAST_SHARE, _LEAST_BYTES = 0.05, 64 * MIB
+_OF_SMALL_TENSORS = 512
+"""Bytes that rounding to 512 costs a tensor at most."""
 
 
 def find(case: Case) -> Iterator[Finding]:
     """An error when the failed request would fit without rounding; else a warning where much is lost."""
-    lost = case.sizes - case.state.blocks["requested"].astype(np.int64)
-    lost[case.is_free] = 0
-    total, active = int(lost.sum()), max(case.facts.active_bytes, 1)
-    refusal = case.refusal
-    decides = refusal is not None and refusal.is_full and refusal.would_fit(active - total, refusal.limit_bytes_least)
-    if not decides and (total < _LEAST_SHARE * active or total < _LEAST_BYTES):
+    lost, refusal, active = case.rounding, case.refusal, max(case.facts.active_bytes, 1)
+    if not lost.decides and (lost.bytes < _LEAST_SHARE * active or lost.bytes < _LEAST_BYTES):
         return
-    lossy = lost > 0
-    message = f"{format_bytes(total)} of the memory in use ({percent(total / active)}) are lost to rounding."
+    message = f"{format_bytes(lost.bytes)} of the memory in use ({percent(lost.bytes / active)}) are lost to rounding."
+    because, what_to_do = _cause(case, lost)
     yield RULE.finding(
-        f"{the_request(case, refusal)} failed; {message}" if decides and refusal else message,
-        severity="error" if decides else "warning",
-        why=f"{int(lossy.sum()):,} blocks are larger than what was asked for, {_because(case)}.",
-        what_to_do=_what_to_do(case),
-        bytes=total,
+        f"{the_request(case, refusal)} failed; {message}" if lost.decides and refusal else message,
+        severity="error" if lost.decides else "warning",
+        why=f"{lost.blocks:,} blocks are larger than what was asked for, {because}.",
+        what_to_do=what_to_do,
+        bytes=lost.bytes,
         measurements={
-            "lost_bytes": total,
+            "lost_bytes": lost.bytes,
             "active_bytes": case.facts.active_bytes,
-            "lost_share": round(total / active, 4),
-            "blocks": int(lossy.sum()),
-            "largest_loss_bytes": int(lost.max(initial=0)),
-            "private_pool_lost_bytes": int(lost[_in_private_pools(case)].sum()),
+            "lost_share": round(lost.bytes / active, 4),
+            "blocks": lost.blocks,
+            "largest_loss_bytes": lost.largest_bytes,
+            "private_pool_lost_bytes": lost.private_pool_bytes,
         },
         places=request_places(case, refusal) if refusal else (),
     )
 
 
-def _in_private_pools(case: Case) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    private: np.ndarray[tuple[int], np.dtype[np.bool_]] = case.state.segments["pool"][case.state.segment_of_block] != 0
-    return private
-
-
-def _because(case: Case) -> str:
+def _cause(case: Case, lost: Rounding) -> tuple[str, str]:
+    """Why blocks are larger, and what to do about it."""
     settings = case.recording.settings
     if any(division > 1 for division in settings.roundup_power2_divisions):
-        return "since roundup_power2_divisions rounds requests up"
+        return (
+            "since roundup_power2_divisions rounds requests up",
+            "Use more divisions, or leave roundup_power2_divisions out; gapless tune replays what that gains.",
+        )
     if settings.max_split_size is not None:
-        return "since blocks over max_split_size_mb are not split"
-    return "each by a little (small tensors are rounded to 512 bytes), or in a pool that does not split"
-
-
-def _what_to_do(case: Case) -> str:
-    settings = case.recording.settings
-    if any(division > 1 for division in settings.roundup_power2_divisions):
-        return "Use more divisions, or leave roundup_power2_divisions out; gapless tune replays what that gains."
-    if settings.max_split_size is not None:
-        return "Lower max_non_split_rounding_mb, or raise max_split_size_mb; gapless tune replays what that gains."
-    return "Put many small tensors into one, or let the pool split its blocks."
+        return (
+            "since blocks over max_split_size_mb are not split",
+            "Lower max_non_split_rounding_mb, or raise max_split_size_mb; gapless tune replays what that gains.",
+        )
+    if lost.unsplit_bytes > lost.bytes / 2:
+        pool = "a private pool that does not split" if lost.private_pool_bytes > lost.bytes / 2 else "whole segments"
+        return (
+            f"up to {format_bytes(lost.largest_bytes)} each: they lie in {pool}, one tensor in each segment",
+            "Let the pool split its blocks (make the MemPool without no_split), or put many tensors into one.",
+        )
+    if lost.bytes > _OF_SMALL_TENSORS * lost.blocks:
+        return (
+            "each by up to 1 MiB, the rest of a segment that is too small to be split off",
+            "Let segments grow (expandable_segments:True), or ask for sizes a little below a multiple of 2 MiB.",
+        )
+    return "each by a little: small tensors are rounded up to 512 bytes", "Put many small tensors into one."

@@ -26,11 +26,17 @@ RULE = Rule(
     " explained, record with torch.cuda.memory._record_memory_history() and dump when it fails.",
 )
 
+_LEAST_EVENTS = 2
+"""With fewer there is no history, only the moment of writing."""
+
 
 def find(case: Case) -> Iterator[Finding]:
     """The finding that makes the verdict when no other does."""
     facts, others = case.facts, len(case.recording.oom_events)
-    when = {"peak": "At its peak", "end": "At its end"}.get(case.moment.at, f"Before event {case.moment.event:,}")
+    if case.recording.event_count < _LEAST_EVENTS:
+        yield _one_moment(case)
+        return
+    when = {"peak": "At the peak", "end": "At the end"}.get(case.moment.at, f"Before event {case.moment.event:,}")
     message = (
         f"Nothing failed. {when} {format_bytes(facts.active_bytes)} were in use and"
         f" {format_bytes(facts.reserved_bytes)} reserved."
@@ -48,5 +54,24 @@ def find(case: Case) -> Iterator[Finding]:
             "reserved_bytes": facts.reserved_bytes,
             "cached_bytes": idle,
             "failures": others,
+        },
+    )
+
+
+def _one_moment(case: Case) -> Finding:
+    facts = case.facts
+    return RULE.finding(
+        f"No failure is recorded, nor any history. When the file was written, {format_bytes(facts.active_bytes)} were"
+        f" in use and {format_bytes(facts.reserved_bytes)} reserved.",
+        why=what_is_in_use(case),
+        what_to_do="To learn why a run fails, record its events: torch.cuda.memory._record_memory_history() before the"
+        " model is built.",
+        bytes=facts.reserved_bytes,
+        confidence="unsure",
+        measurements={
+            "active_bytes": facts.active_bytes,
+            "reserved_bytes": facts.reserved_bytes,
+            "cached_bytes": facts.reserved_bytes - facts.active_bytes,
+            "failures": 0,
         },
     )

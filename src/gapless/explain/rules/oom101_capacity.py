@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from gapless.explain.frames import short_place
 from gapless.explain.rule import Rule
+from gapless.explain.to_come import state_to_come_bytes
 from gapless.explain.words import by_kind, percent, request_places, the_request, what_is_in_use
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain.case import Case
     from gapless.explain.finding import Finding, Kind
+    from gapless.explain.refusal import Refusal
 
 RULE = Rule(
     code="OOM101",
@@ -35,9 +37,11 @@ _ADVICE: dict[Kind, str] = {
     "activations": "a smaller batch, shorter sequences or activation checkpointing",
     "optimizer": "8-bit or sharded optimizer state, or an optimizer with less of it",
     "weights": "weights in lower precision, quantised, or sharded over cards",
-    "gradients": "gradients in lower precision or sharded, or larger models' gradients accumulated in place",
+    "gradients": "gradients in lower precision or sharded, or an optimizer that steps inside backward and frees each",
     "temporary": "smaller pieces of the operation that makes the temporary memory",
 }
+_MOSTLY = 0.75
+"""Above it the memory in use is the point, below it the size of the request."""
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -48,15 +52,9 @@ def find(case: Case) -> Iterator[Finding]:
         return
     if not refusal.is_full or refusal.by_limit:
         return
-    message = (
-        f"{the_request(case, refusal)} failed because the memory is in use:"
-        f" {format_bytes(refusal.active_bytes)} of the {format_bytes(refusal.limit_bytes_least)}"
-        f" that PyTorch could have ({percent(refusal.in_use_share)})."
-    )
     yield RULE.finding(
-        message,
-        why=f"Only {format_bytes(refusal.cached_bytes)} were cached and {format_bytes(refusal.room_bytes)} were left"
-        f" on the card. {what_is_in_use(case)}".rstrip(),
+        _what(case, refusal),
+        why=_why(case, refusal),
         what_to_do=_advice(case),
         bytes=refusal.missing_bytes,
         measurements={
@@ -73,12 +71,49 @@ def find(case: Case) -> Iterator[Finding]:
     )
 
 
+def _what(case: Case, refusal: Refusal) -> str:
+    in_use, limit = format_bytes(refusal.active_bytes), format_bytes(refusal.limit_bytes_least)
+    if refusal.in_use_share < _MOSTLY:
+        return (
+            f"{the_request(case, refusal)} does not fit beside the {in_use} in use: PyTorch could have {limit} in all."
+        )
+    return (
+        f"{the_request(case, refusal)} failed because the memory is in use: {in_use} of the {limit} that PyTorch could"
+        f" have ({percent(refusal.in_use_share)})."
+    )
+
+
+def _why(case: Case, refusal: Refusal) -> str:
+    cached = f"Only {format_bytes(refusal.cached_bytes)} were cached" if refusal.cached_bytes else "Nothing was cached"
+    left = f"{cached} and {format_bytes(refusal.room_bytes)} were left on the card"
+    if not refusal.missing_bytes:
+        left += ": enough in sum for this request, but perfect packing would gain no more than that"
+    to_come = state_to_come_bytes(case)
+    more = f" The optimizer had about {format_bytes(to_come)} more of its state to make." if to_come else ""
+    return f"{left}. {what_is_in_use(case)}{more}".rstrip()
+
+
 def _advice(case: Case) -> str:
+    refusal, spike = case.refusal, case.spike
+    is_little = refusal is not None and not refusal.missing_bytes
+    settings = "A setting gains little and puts the failure off." if is_little else "No allocator setting helps."
     kinds = [kind for kind in by_kind(case) if kind in _ADVICE]
+    smaller = _ADVICE[kinds[0]] if kinds else "a smaller job"
+    larger = f"{smaller}, or a larger card{_how_large(case)}"
+    if spike is not None and spike.decides:
+        return (
+            f"{settings} The request would fit without the {format_bytes(spike.bytes)} that live only for a moment"
+            f" (PEAK401 below). {spike.cure} Else: {larger}."
+        )
     top = next((holder for holder in case.holders if holder.at), None)
     start = f"; begin at {short_place(top.at)}, which holds {format_bytes(top.bytes)}" if top else ""
-    smaller = _ADVICE[kinds[0]] if kinds else "a smaller job"
-    return f"No allocator setting helps. What does: {smaller}, or a larger card{start}."
+    return f"{settings} What {'helps' if is_little else 'does'}: {larger}{start}."
+
+
+def _how_large(case: Case) -> str:
+    """What a card must have at least, where the optimizer was still making its state."""
+    to_come = state_to_come_bytes(case)
+    return f" with at least {format_bytes(case.facts.active_bytes + to_come)} for PyTorch" if to_come else ""
 
 
 def _for_others(case: Case) -> Iterator[Finding]:
