@@ -46,7 +46,8 @@ def kinds_before(lives: Lives, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     if not phases.has(Phase.BACKWARD):
         kinds[stays] = WEIGHTS
         return kinds
-    is_workspace = np.isin(requested[stays], WORKSPACE_BYTES)
+    gradients_of_weights = lives.made_sizes[lives.made_sizes_are_plain]
+    is_workspace = np.isin(requested[stays], WORKSPACE_BYTES) & ~among(requested[stays], gradients_of_weights)
     if np.count_nonzero(is_workspace) <= _THREADS:
         kinds[stays[is_workspace]] = TEMPORARY
         stays = stays[~is_workspace]
@@ -62,14 +63,15 @@ def _beside(sizes: NDArray[np.int64], gradients: NDArray[np.int64]) -> NDArray[n
 
 
 def _in_place(lives: Lives, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Weights, gradients and the optimizer's, where all of them stay; sizes that do not fit remain unknown."""
+    """Weights, gradients and the optimizer's, where all of them stay; what does not add up is unknown."""
     copies = _copies(lives, sizes)
     if copies is None:
         return np.full(len(sizes), UNKNOWN, dtype=np.int64)
     _, of_size, counts = np.unique(sizes, return_inverse=True, return_counts=True)
     share = _rank(sizes) * copies // counts[of_size]
     kinds = np.array([WEIGHTS, GRADIENTS, OPTIMIZER])[share.clip(max=OPTIMIZER)]
-    return np.where(counts[of_size] % copies == 0, kinds, UNKNOWN)
+    kinds = np.where(counts[of_size] % copies == 0, kinds, UNKNOWN)
+    return np.where(among(sizes, lives.made_sizes), kinds, WEIGHTS)
 
 
 def _copies(lives: Lives, sizes: NDArray[np.int64]) -> int | None:

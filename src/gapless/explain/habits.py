@@ -68,6 +68,11 @@ class Habits:
         return self._mostly(self._kept_and_ended, lives.ends_in_backward & (lives.last_run > lives.run))
 
     @cached_property
+    def usually_ends_soon(self) -> NDArray[np.int64]:
+        """Whether those ended in the next run mostly, or in their own."""
+        return self._mostly(self._kept_and_ended, self.lives.last_run <= self.lives.run + 1)
+
+    @cached_property
     def _kept_and_ended(self) -> NDArray[np.bool_]:
         lives = self.lives
         ended: NDArray[np.bool_] = (lives.outlives == 1) & (lives.run >= 0) & (lives.died < lives.event_count)

@@ -101,8 +101,8 @@ class _Sorting:
         """Weights, but for what belongs to the first step: inputs that come again, or made beside the model's call."""
         kinds[mine] = np.where(self.lives.belongs_to_a_step[self.stack], ACTIVATIONS, WEIGHTS)[mine]
         weights = kinds == WEIGHTS
-        for stack in sorted(set(self.stack[mine & weights].tolist())):
-            own = weights & (self.stack == stack)
+        for stack in sorted(set(self.stack[mine].tolist())):
+            own = mine & (self.stack == stack)
             if _are_twice(self.requested[own], self.requested[weights & ~own]):
                 kinds[own] = OPTIMIZER
 
@@ -113,7 +113,10 @@ class _Sorting:
         habits = self.case.habits
         held = habits.usually_outlives_backward[self.alive] == 1
         held &= self._backwards_over(kinds) | self._is_cast()
-        held |= self.phases.has(Phase.BACKWARD) & (habits.usually_meets_backward[self.alive] == 0)
+        if self.phases.has(Phase.BACKWARD):
+            held |= habits.usually_meets_backward[self.alive] == 0
+        else:
+            held |= (self.role == Role.OTHER) & (habits.usually_ends_soon[self.alive] == 1)
         kinds[mine] = np.where(outlives & ~held, ACTIVATIONS, TEMPORARY)[mine]
         once = habits.comes_once[self.alive] & np.isin(self.phase, (Phase.BETWEEN, Phase.OPTIMIZER))
         like_weight = among(self.requested, self.requested[kinds == WEIGHTS])
@@ -159,12 +162,19 @@ class _Sorting:
         kinds[mine] = kinds_before(self.lives, self.alive[mine])
 
     def _workspaces(self, kinds: NDArray[np.int64]) -> None:
-        """Each thread's matrix library takes one workspace when it first multiplies, and keeps it."""
+        """Each thread's matrix library takes one workspace when it first multiplies, and keeps it.
+
+        A gradient may have that size. It comes later in its pass, and is gone when those of other sizes are.
+        """
+        sized = np.isin(self.requested, WORKSPACE_BYTES)
+        of_weights = np.count_nonzero(sized & (kinds == WEIGHTS))
         for phase in (Phase.FORWARD, Phase.BACKWARD):
-            first = self.phases.run_of(np.array([self.phases.first(phase) or 0]))[0]
-            like = np.isin(self.requested, WORKSPACE_BYTES) & (self.phase == phase) & (self.run == first)
-            if like.sum() == 1 and self.phases.has(phase):
-                kinds[like] = TEMPORARY
+            runs = np.flatnonzero(self.phases.phase == phase)
+            like = np.flatnonzero(sized & (self.run == runs[0])) if len(runs) else runs
+            others = len(runs) and ((kinds == GRADIENTS) & ~sized & (self.run == runs[0])).any()
+            gradients = of_weights if phase is Phase.BACKWARD and others else 0
+            if len(like) == gradients + 1:
+                kinds[like[np.argmin(self.lives.born[self.alive[like]])]] = TEMPORARY
 
 
 def _are_twice(sizes: NDArray[np.int64], halves: NDArray[np.int64]) -> bool:

@@ -148,13 +148,18 @@ class Lives:
 
     @cached_property
     def belongs_to_a_step(self) -> NDArray[np.bool_]:
-        """By stack: whether the same code comes again after the first forward pass began, or stands beside its call."""
+        """By stack: whether the same code comes again after the first forward pass began.
+
+        Where there is no other pass yet, whether it stands beside the call of the model.
+        """
         first = self.phases.first(Phase.FORWARD)
         width = self.stacks.count + 1
         if first is None:
             return np.zeros(width, dtype=bool)
         again: NDArray[np.bool_] = np.bincount(self.stack[self.born >= first], minlength=width) > 0
         again[-1] = False
+        if np.count_nonzero(self.phases.phase == Phase.FORWARD) > 1:
+            return again
         call = site_of(self.stacks.stack(int(self.stacks.recording.events.stack[first])))
         beside: list[bool] = [_is_beside(site_of(self.stacks.stack(stack)), call) for stack in range(self.stacks.count)]
         again |= np.array([*beside, False])
@@ -187,13 +192,12 @@ class Lives:
     def _gradients_made(self) -> NDArray[np.int64]:
         of_setup = self.requested[(self.phase == Phase.SETUP) & ~self.belongs_to_a_step[self.stack]]
         made = (self.phase == Phase.BACKWARD) & (self.outlives != UNTOLD) & (self.run >= 0)
-        made &= ~np.isin(self.requested, WORKSPACE_BYTES)
+        made &= among(self.requested, of_setup) if len(of_setup) else ~np.isin(self.requested, WORKSPACE_BYTES)
         named = made & (self.phases.roles[self.stack] == Role.GRADIENT)
         made = named if named.any() else made
-        if len(of_setup):
-            made &= among(self.requested, of_setup)
         left = self.run[made & (self.outlives == 1)]
-        return np.flatnonzero(made & (self.run == (np.bincount(left).argmax() if len(left) else -1)))
+        counted = left if len(left) else self.run[made]
+        return np.flatnonzero(made & (self.run == (np.bincount(counted).argmax() if len(counted) else -1)))
 
 
 def _is_beside(site: Site, call: Site) -> bool:

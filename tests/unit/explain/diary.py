@@ -55,6 +55,7 @@ class Diary:
     conf: str = ""
     events: list[dict[str, Any]] = field(default_factory=list)
     blocks: dict[str, int] = field(default_factory=dict)
+    addresses: dict[str, int] = field(default_factory=dict)  # of the last allocation of a name
     frames: dict[int, Frames] = field(default_factory=dict)  # of the last allocation at an address
     allocator: Any = None
     settings: Any = None
@@ -81,6 +82,7 @@ class Diary:
         self._write(frames)
         if block >= 0:
             self.blocks[name] = block
+            self.addresses[name] = self.events[-1]["addr"]
         return bool(block >= 0)
 
     def free(self, *names: str, frames: Frames | None = None) -> None:
