@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless import _core
+from gapless.explain.among import among
 from gapless.explain.brief import brief_of
 from gapless.explain.frames import short_place
 from gapless.explain.phases import Phase
@@ -65,7 +66,9 @@ class Spike:
     blocks: int
     largest_bytes: int
     parts: tuple[Part, ...]
-    """By place, the largest first."""
+    """The places with most of it, the largest first."""
+    places: int
+    """All of them."""
     active_bytes_peak: int
     active_bytes_peak_without: int
     decides: bool
@@ -74,21 +77,21 @@ class Spike:
     @property
     def where(self) -> str:
         """The places in words."""
-        if len(self.parts) == 1:
+        if self.places == 1:
             return f"allocated {self.parts[0].where}"
-        named = [f"{format_bytes(part.bytes)} {part.where}" for part in self.parts[:_NAMED]]
-        rest = sum(part.bytes for part in self.parts[_NAMED:])
+        named = [f"{format_bytes(part.bytes)} {part.where}" for part in self.parts]
+        rest = self.bytes - sum(part.bytes for part in self.parts)
         return ", ".join([*named, f"{format_bytes(rest)} elsewhere"] if rest else named)
 
     @property
     def stacks(self) -> tuple[Stack, ...]:
         """Of the places named."""
-        return tuple(part.stack for part in self.parts[:_NAMED] if part.stack)
+        return tuple(part.stack for part in self.parts if part.stack)
 
     @property
     def cure(self) -> str:
         """What makes it smaller. Backward works on what the loss made, so where both are there, the loss is told of."""
-        of_loss = (part for part in self.parts[:_NAMED] if any(_LOSS.search(frame[2]) for frame in part.stack))
+        of_loss = (part for part in self.parts if any(_LOSS.search(frame[2]) for frame in part.stack))
         return next(of_loss, self.parts[0]).cure
 
 
@@ -102,15 +105,16 @@ def spike_of(case: Case) -> Spike | None:
     if not len(alive) or size < _LEAST_SHARE * active:
         return None
     source = _sources(case)
-    peak, without = _peaks(case, np.flatnonzero(brief & np.isin(source, source[alive])))
+    peak, without = _peaks(case, np.flatnonzero(brief & among(source, source[alive])))
     if without > (1 - _LEAST_GAIN) * peak:
         return None
-    refusal = case.refusal
+    refusal, (parts, places) = case.refusal, _parts(case, alive, source)
     return Spike(
         bytes=size,
         blocks=len(alive),
         largest_bytes=int(allocations.size[alive].max()),
-        parts=_parts(case, alive, source),
+        parts=parts,
+        places=places,
         active_bytes_peak=peak,
         active_bytes_peak_without=without,
         decides=refusal is not None and refusal.is_full and refusal.would_fit(active - size, refusal.limit_bytes_least),
@@ -123,12 +127,14 @@ def _sources(case: Case) -> NDArray[np.int64]:
     return np.where(place == 0, -1 - case.lives.phase, place)
 
 
-def _parts(case: Case, alive: NDArray[np.int64], source: NDArray[np.int64]) -> tuple[Part, ...]:
-    """The places of a spike, the largest first."""
+def _parts(case: Case, alive: NDArray[np.int64], source: NDArray[np.int64]) -> tuple[tuple[Part, ...], int]:
+    """The places that have most of a spike, the largest first, and the number of all."""
     allocations = case.recording.trace.allocations
+    numbers, of = np.unique(source[alive], return_inverse=True)
+    sizes = np.bincount(of, weights=allocations.size[alive].astype(np.float64)).astype(np.int64)
     found = []
-    for number in sorted(set(source[alive].tolist())):
-        mine = alive[source[alive] == number]
+    for row in np.argsort(-sizes, kind="stable")[:_NAMED]:
+        mine = alive[of == row]
         largest = int(mine[np.argmax(allocations.size[mine])])
         stack = int(allocations.stack[largest])
         phase = Phase(int(case.lives.phase[largest]))
@@ -136,8 +142,8 @@ def _parts(case: Case, alive: NDArray[np.int64], source: NDArray[np.int64]) -> t
         where = f"at {short_place(place)}"
         if place is None and phase is Phase.BACKWARD:
             where = "in the backward pass (its thread leaves no stack)"
-        found.append(Part(int(allocations.size[mine].sum()), case.stacks.stack(stack), phase, where))
-    return tuple(sorted(found, key=lambda part: -part.bytes))
+        found.append(Part(int(sizes[row]), case.stacks.stack(stack), phase, where))
+    return tuple(found), len(numbers)
 
 
 def _peaks(case: Case, left_out: NDArray[np.int64]) -> tuple[int, int]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _HEAD = ("rank", "verdict", "asked", "in use", "reserved", "free", "most in use", "failed")
 _UNKNOWN = "-"
+_NAMED = 3
 
 
 def to_text(ranks: Ranks, terminal: Terminal) -> None:
@@ -38,11 +39,16 @@ def _first(ranks: Ranks, first: Rank) -> str:
     failed = [rank for rank in ranks.all if rank.has_failed]
     if len(failed) == 1:
         return f"The only failure: {first.name}."
-    timeless = sum(rank.failed_us is None for rank in failed)
+    timeless = [rank.name for rank in failed if rank.failed_us is None]
     if first.failed_us is None:
         return f"{plural(len(failed), 'rank')} failed; logs do not tell which was the first. Shown: {first.name}."
-    unsure = f" When {plural(timeless, 'log')} failed is not known." if timeless else ""
+    unsure = f" When {_listed(timeless)} failed is not recorded." if timeless else ""
     return f"First failure: {first.name}. What other ranks report after it may be its consequence.{unsure}"
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _unlike(outlier: Outlier) -> str:

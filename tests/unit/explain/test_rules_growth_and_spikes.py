@@ -68,6 +68,12 @@ def test_growth_of_few_steps_is_a_warning(tmp_path: Path) -> None:
     assert explanation.findings[1].measurements["steps"] == 6  # seven boundaries after the warm-up step
 
 
+def test_growth_over_very_many_steps_is_measured_over_all(tmp_path: Path) -> None:
+    (growth,) = explain(training(80 * GIB, 700, keep_bytes=4 * MIB).open(tmp_path)).growth
+
+    assert (growth.steps, growth.bytes_per_step, growth.bytes_total) == (698, 4 * MIB, 698 * 4 * MIB)
+
+
 def test_growth_that_is_not_the_reason_is_a_warning(tmp_path: Path) -> None:
     diary = Diary(capacity_bytes=2 * GIB)
     build(diary)

@@ -123,15 +123,17 @@ def _for_others(case: Case) -> Iterator[Finding]:
         return
     wanted = "" if beside.wanted_bytes is None else f" {format_bytes(beside.wanted_bytes)}"
     in_use, cached = format_bytes(beside.active_bytes), format_bytes(beside.cached_bytes)
+    why = f"Only {cached} were cached and unused."
     what = f"{beside.who} did not get{wanted or ' memory'} beside the {in_use} that PyTorch has in use"
     if not beside.has_failed:
         card = format_bytes(beside.card_bytes or 0)
+        why = f"That was at the peak, with {format_bytes(beside.reserved_bytes)} reserved at most."
         what = (
             f"Others need{wanted}, which does not fit beside the {in_use} that PyTorch has in use on a card of {card}"
         )
     yield RULE.finding(
         f"{what}; its cache is not the reason.",
-        why=f"Only {cached} were cached and unused. {what_is_in_use(case)}".rstrip(),
+        why=f"{why} {what_is_in_use(case)}".rstrip(),
         what_to_do=f"{_advice(case)} Look with nvidia-smi who else is on the card.",
         bytes=beside.active_bytes,
         confidence="certain" if not beside.has_failed else "likely" if beside.card_bytes else "unsure",

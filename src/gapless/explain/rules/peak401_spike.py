@@ -50,7 +50,7 @@ def find(case: Case) -> Iterator[Finding]:
             "active_bytes": case.facts.active_bytes,
             "spike_blocks": spike.blocks,
             "largest_bytes": spike.largest_bytes,
-            "places": len(spike.parts),
+            "places": spike.places,
             "active_bytes_peak": spike.active_bytes_peak,
             "active_bytes_peak_without": spike.active_bytes_peak_without,
         },
