@@ -230,3 +230,9 @@ def test_of_many_files_that_cannot_be_read_some_are_named(folder: Path) -> None:
     assert len(lines) == 9
     assert lines[0].startswith("gapless: left out cut00.pickle: ")
     assert lines[-1] == "gapless: left out 12 more files"
+
+
+def test_columns_are_as_wide_as_the_names_that_are_shown(folder: Path) -> None:
+    lines = gapless("explain", folder, "--redact", COLUMNS="110").stdout.splitlines()
+
+    assert {line.index("FRAG201") for line in lines[1:5]} == {lines[0].index("verdict")}

@@ -21,7 +21,7 @@ def to_text(ranks: Ranks, terminal: Terminal) -> None:
     """Writes the table, and what stands out in it."""
     first, outlier = ranks.first_failure, ranks.outlier
     begun = first.failed_us if first else None
-    rows = [_HEAD, *(_cells(rank, begun) for rank in ranks.all)]
+    rows = [_HEAD, *((terminal.edited(rank.name), *_cells(rank, begun)) for rank in ranks.all)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     for row in rows:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
@@ -70,7 +70,7 @@ def _cells(rank: Rank, begun: int | None) -> tuple[str, ...]:
         rank.free_bytes,
         rank.allocated_bytes_peak,
     )
-    return (rank.name, rank.explanation.verdict.code, *map(_size, sizes), failed)
+    return (rank.explanation.verdict.code, *map(_size, sizes), failed)
 
 
 def _size(size: int | None) -> str:

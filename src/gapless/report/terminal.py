@@ -43,6 +43,10 @@ class Terminal:
         """The text in a style: bold, dim, error, warning or info."""
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self._colour else text
 
+    def edited(self, text: str) -> str:
+        """The text as it will stand there, for columns that have to be as wide."""
+        return printable(self._edit(text))
+
     def line(self, text: str = "") -> None:
         """One line as it is, or several."""
         for line in self._edit(text).split("\n"):
@@ -75,6 +79,6 @@ class Terminal:
 
     def clipped(self, text: str) -> None:
         """One line, cut where the window ends; whole where there is no window."""
-        text = printable(self._edit(text))
+        text = self.edited(text)
         fits = len(text) <= self.width or not self._stream.isatty()
         self.line(text if fits else text[: self.width - 3] + "...")

@@ -22,6 +22,9 @@ _DATA = re.compile(
 )
 _FILE_LINE = re.compile(r"File \\{0,4}\"[^\"\n]{1,300}\", line \d{1,9}, in [^\n]{1,160}\n[^\n]{0,120}$")
 
+_REPORT = re.compile(r"^[^\"'`#\u201c\u2018]{0,400}(?:Error|Exception)\b[^\"'`#\u201c\u2018]{0,400}$")
+"""The exception itself below the last frame of a traceback without source lines, as of stdin or a compiled module."""
+
 
 def is_quotation(before: str) -> bool:
     """Whether the text before a message on its line, and the line above, make it a quotation.
@@ -34,7 +37,8 @@ def is_quotation(before: str) -> bool:
     """
     before = COLOUR_OR_NUL.sub("", before[-600:])
     line = before.rpartition("\n")[2].rpartition("\r")[2]
-    if _COMMENT.match(line) or _ADVICE.search(line) or _FILE_LINE.search(before):
+    shows_source = _FILE_LINE.search(before) is not None and not _REPORT.match(line)
+    if _COMMENT.match(line) or _ADVICE.search(line) or shows_source:
         return True
     without_name = _EXCEPTION_NAME.sub("", line)
     if not _QUOTE.search(line) and not _QUOTE.search(without_name):

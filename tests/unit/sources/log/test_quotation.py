@@ -44,6 +44,9 @@ REPORTED = (
     f"('{TEXT}',)",
     f"* {TEXT}",
     f"- **Exception Message:** {TEXT}",
+    f'  File "<stdin>", line 1, in <module>\ntorch.OutOfMemoryError: {TEXT}',
+    f'[rank1]:   File "/x/y.py", line 7, in main\n[rank1]: RuntimeError: {TEXT}',
+    f'  |   File "y.pyc", line 7, in main\n  | torch.cuda.OutOfMemoryError: worker 3: {TEXT}',
 )
 NOT_A_MESSAGE = (
     'f"CUDA out of memory. Tried to allocate {size} (GPU {device}; {total} total capacity"',
