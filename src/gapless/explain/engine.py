@@ -5,7 +5,7 @@ Nothing here decides anything: the moment, the rules and the order of verdicts e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gapless.recording import Recording
 
 SCHEMA = "gapless.explain/1"
+_SEE_WARNINGS = "The warnings say what costs memory or trust all the same."
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,7 @@ def explain(recording: Recording, options: ExplainOptions | None = None) -> Expl
     findings = [finding for file in rule_files() if file.rules[0].code != FALLBACK for finding in file.find(case)]
     decisive = deciding(findings)
     if decisive is None:
-        decisive = _fallback(case)
+        decisive = _fallback(case, findings)
         findings.append(decisive)
     findings = consequences(findings, decisive)
     findings.sort(key=lambda finding: (finding is not decisive, SEVERITIES.index(finding.severity)))
@@ -153,6 +154,9 @@ def replay_to_json(recording: Recording) -> dict[str, Any] | None:
     }
 
 
-def _fallback(case: Case) -> Finding:
+def _fallback(case: Case, others: Iterable[Finding]) -> Finding:
     (fallback,) = (file for file in rule_files() if file.rules[0].code == FALLBACK)
-    return next(iter(fallback.find(case)))
+    found = next(iter(fallback.find(case)))
+    if any(finding.severity == "warning" for finding in others):
+        return replace(found, what_to_do=f"{found.what_to_do} {_SEE_WARNINGS}")
+    return found

@@ -33,7 +33,8 @@ def before_and_after(fix: Fix, terminal: Terminal, *, has_failed: bool = True) -
     grade = _GRADES[fix.grade.value]
     assumed = f", {format_bytes(fix.assumed_bytes)} of it assumed" if fix.assumed_bytes else ""
     outcome = _OUTCOMES[fix.outcome.value] if has_failed else "the recorded run fits"
-    terminal.paragraph(f"Fix: {fix.change}: {outcome} ({grade}{assumed}).", 0)
+    parts = f". {outcome[:1].upper()}{outcome[1:]}" if ": " in fix.change else f": {outcome}"
+    terminal.paragraph(f"Fix: {fix.change}{parts} ({grade}{assumed}).", 0)
     if fix.conf is not None:
         terminal.line(terminal.paint(f"  export {line_to_copy(fix.conf)}", "bold"))
     before, after = fix.reserved_bytes_peak_before, fix.reserved_bytes_peak_after

@@ -127,6 +127,15 @@ def test_why_bytes_are_lost_to_rounding(name: str, why: str, what_to_do: str) ->
     assert verdict.what_to_do.startswith(what_to_do)
 
 
+def test_nothing_wrong_points_at_warnings_where_there_are_some() -> None:
+    points = {
+        name: "The warnings say" in of_fixture(name).verdict.what_to_do
+        for name in ("conf609_hit_collection_without_a_limit", "conf609_near_miss_collection_below_a_limit")
+    }
+
+    assert list(points.values()) == [True, False]
+
+
 def test_names_of_options_keep_their_letters() -> None:
     explanation = of_fixture("conf609_hit_collection_without_a_limit")
 

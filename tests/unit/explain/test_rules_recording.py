@@ -107,6 +107,18 @@ def test_file_written_after_unwinding_shows_the_failure_all_the_same(tmp_path: P
     }
 
 
+def test_a_program_that_caught_its_failure_is_said_to_have_gone_on(tmp_path: Path) -> None:
+    diary = Diary(capacity_bytes=1 * GIB)
+    diary.malloc("a", 900 * MIB, at("train.py", 3))
+    diary.malloc("b", 300 * MIB, at("train.py", 4))
+    diary.free("a")
+    diary.malloc("c", 200 * MIB, at("train.py", 5))
+
+    (finding,) = (one for one in explain(diary.open(tmp_path)).findings if one.code == "REC703")
+
+    assert finding.message.endswith(" The program caught the failure and went on for 1 allocation.")
+
+
 def test_file_written_at_the_failure_is_not_after_unwinding(tmp_path: Path) -> None:
     diary = Diary(capacity_bytes=1 * GIB)
     diary.malloc("a", 900 * MIB)

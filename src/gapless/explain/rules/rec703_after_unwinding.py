@@ -40,7 +40,8 @@ def find(case: Case) -> Iterator[Finding]:
         return
     yield RULE.finding(
         f"The file was written {plural(after, 'event')} after the last failure: its segments show"
-        f" {format_bytes(end.active_bytes)} in use, and {format_bytes(then.active_bytes)} were when it failed.",
+        f" {format_bytes(end.active_bytes)} in use, and {format_bytes(then.active_bytes)} were when it failed."
+        f"{_going_on(case, last)}",
         why="What the failing code held was freed in between. The state shown here is the one at the failure.",
         bytes=then.active_bytes - end.active_bytes,
         measurements={
@@ -50,3 +51,13 @@ def find(case: Case) -> Iterator[Finding]:
             "reserved_bytes_at_end": end.reserved_bytes,
         },
     )
+
+
+def _going_on(case: Case, last: int) -> str:
+    """That a program caught its failure, where it allocated after it."""
+    later = int((case.recording.trace.allocations.alloc_event > last).sum())
+    if not later:
+        return ""
+    steps = case.steps.whole_steps_after(last) if case.steps is not None and case.steps.is_training else 0
+    much = f"{plural(steps, 'whole step')}" if steps else f"{plural(later, 'allocation')}"
+    return f" The program caught the failure and went on for {much}."
