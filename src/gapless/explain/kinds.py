@@ -143,7 +143,7 @@ class _Sorting:
     def _born_in_optimizer(self, kinds: NDArray[np.int64], mine: NDArray[np.bool_]) -> None:
         """Where the end is not told: lines that make state lose nothing, but lists of temporaries live all at once."""
         keeps = (self.short < 0) & (self.role != Role.OPTIMIZER_LISTS)
-        guess = np.where(self.usual == UNTOLD, keeps | (self.role == Role.OPTIMIZER_STATE), self.usual == 1)
+        guess = np.where(self.usual == UNTOLD, keeps, self.usual == 1)
         outlives = np.where(self.outlives == UNTOLD, guess, self.outlives == 1)
         kinds[mine] = np.where(outlives, OPTIMIZER, TEMPORARY)[mine]
 

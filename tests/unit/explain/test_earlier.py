@@ -69,6 +69,53 @@ def test_gradients_that_are_added_to_stand_as_often_as_the_weights(net: Net, dia
     )
 
 
+def test_what_does_not_add_up_is_unknown(diary: Diary, tmp_path: Path) -> None:
+    """A pass adds to two gradients of one size, of which seven stand, and to one of another, of which two stand."""
+    for number in range(7):
+        diary.need(f"old{number}", 24 * MIB)
+    diary.need("weight", 10 * MIB)
+    diary.need("gradient", 10 * MIB)
+    begin = len(diary.events)
+    for _ in range(2):
+        diary.need("kept", 8 * MIB, model_call(8))
+        for size in (24, 10, 24):
+            diary.need("added", size * MIB)
+            diary.free("added")
+        diary.need("last", 2 * MIB)
+        diary.free("last", "kept")
+        diary.need("list", 4 * MIB, optimizer_step(function="_multi_tensor_sgd"))
+        diary.free("list")
+    diary.drop(begin)
+
+    assert kinds_in(diary, tmp_path) == named(
+        ("unknown", "old0 old1 old2 old3 old4 old5 old6"), ("weights", "weight"), ("gradients", "gradient")
+    )
+
+
+def test_gradients_that_are_named_so_by_native_frames_go_first(net: Net, diary: Diary, tmp_path: Path) -> None:
+    """What flows back has the sizes of weights too, three times as often, and ends."""
+    accumulated = [("accumulate_grad.cpp", 30, "torch::autograd::AccumulateGrad::apply")]
+    diary.need("state0", 24 * MIB)
+    diary.need("state1", 32 * MIB)
+    begin = len(diary.events)
+    for step in range(2):
+        net.forward(step)
+        for layer in (1, 0):
+            for _ in range(3):
+                diary.need("flowing", (24, 32)[layer] * MIB)
+                diary.free("flowing")
+            diary.need(f"gradient{layer}", (24, 32)[layer] * MIB, accumulated)
+            net.free(f"kept{layer}")
+        net.optimize(first=False)
+    diary.drop(begin)
+
+    case = case_of(diary, tmp_path)
+    assert sorted(case.lives.gradient_sizes.tolist()) == [24 * MIB, 32 * MIB]
+    assert kinds_in(diary, tmp_path) == named(
+        ("weights", "weight0 weight1"), ("optimizer", "state0 state1"), ("temporary", "batch1")
+    )
+
+
 def test_all_that_stays_is_weights_where_nothing_is_trained(net: Net, diary: Diary, tmp_path: Path) -> None:
     begin = len(diary.events)
     net.forward(0)

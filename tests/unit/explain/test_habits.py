@@ -73,8 +73,28 @@ def test_how_the_kept_end(tmp_path: Path) -> None:
     assert (one(8, habits.usually_outlives_backward), one(4, habits.usually_outlives_backward)) == (0, 1)
     assert (one(8, habits.usually_meets_backward), one(4, habits.usually_meets_backward)) == (1, 1)
     assert (one(8, habits.usually_ends_in_later_backward), one(4, habits.usually_ends_in_later_backward)) == (1, 0)
+    assert one(6, habits.usually_ends_in_later_backward) == 0  # flows on after the last gradient, and ends in its pass
     assert (one(8, habits.usually_ends_soon), one(4, habits.usually_ends_soon)) == (1, 0)
     assert (one(8, habits.comes_once), one(4, habits.comes_once)) == (False, False)
+
+
+def test_half_is_mostly(tmp_path: Path) -> None:
+    diary = Diary()
+    net = Net(diary)
+    for step in range(3):
+        diary.need(f"sometimes{step}", 7 * MIB, model_call(5))
+        if step == 2:
+            net.free("sometimes2")
+        net.forward(step)
+        net.backward()
+        net.optimize(first=step == 0)
+        net.free("sometimes0", "sometimes1")
+    habits = habits_of(diary, tmp_path)
+
+    sometimes = np.flatnonzero(habits.lives.requested == 7 * MIB)
+    assert habits.lives.outlives[sometimes].tolist() == [1, 1, 0]
+    assert habits.place[sometimes[1]] == habits.place[sometimes[2]] != habits.place[sometimes[0]]
+    assert habits.usually_outlives[sometimes].tolist() == [1, 1, 1]
 
 
 def test_age_and_length_count_requests_and_frees_alone(tmp_path: Path) -> None:

@@ -156,6 +156,35 @@ def test_answers_and_caches_of_a_model_that_is_not_trained(net: Net, diary: Diar
     )
 
 
+def test_compiled_backward_leaves_gradients(net: Net, diary: Diary, tmp_path: Path) -> None:
+    """Its code has frames of a forward pass, on a thread that begins inside torch."""
+    compiled: Frames = [("runtime.py", 5, "forward"), (TORCH + "_functorch/aot.py", 1900, "call")]
+    net.forward(0)
+    diary.need("flowing", 6 * MIB)
+    diary.need("gradient0", 24 * MIB, compiled)
+    net.free("flowing", "kept0", "kept1")
+    diary.need("state0", 24 * MIB, optimizer_step())
+
+    assert kinds_in(diary, tmp_path) == named(
+        *(("weights", "weight0 weight1"), ("gradients", "gradient0")),
+        *(("optimizer", "state0"), ("activations", "batch0")),
+    )
+
+
+def test_what_the_function_of_the_loop_made_before_it_is_weights(diary: Diary, tmp_path: Path) -> None:
+    """It stands beside the call of the model, as batches do, but does not come again."""
+    diary.need("table", 40 * MIB, at("train.py", 12, "train"))
+    for step in range(2):
+        diary.need(f"batch{step}", 4 * MIB, BATCH)
+        diary.need("kept", 8 * MIB, model_call(8))
+        diary.need("flowing", 4 * MIB)
+        diary.free("kept", "flowing")
+    diary.need("state", 40 * MIB, optimizer_step())
+
+    kinds = kinds_in(diary, tmp_path)
+    assert (kinds["table"], kinds["state"]) == ("weights", "optimizer")
+
+
 def test_copies_of_the_weights_in_twice_the_precision_are_the_optimizers(diary: Diary, tmp_path: Path) -> None:
     masters = at("train.py", 12, "train")
     for layer, size in enumerate((10, 12, 14)):
