@@ -125,7 +125,7 @@ stamp() { printf '%s\n' "$2" >"$stamps/$1"; }
 announce() {
   local downloads=$downloads_run later=""
   [ "$1" = run ] || downloads=$downloads_test
-  [ "$1" = run ] || later=" The tests then fetch one PyTorch wheel (0.9 GB, of which 10 MB stay)."
+  [ "$1" = run ] || later=" The tests then fetch one PyTorch wheel (0.56 GB, of which 10 MB stay)."
   say "first run: makes .venv in this folder, downloads $downloads; then compiles the C++ core."
   say "One to two minutes.$later Nothing outside this folder changes; 'make clean' undoes it; later runs need no network."
 }

@@ -1,6 +1,6 @@
 """The libraries of one PyTorch release: downloaded once, cut down to what the harness needs, kept in a cache folder.
 
-From a wheel of 0.5 to 0.9 GB stay libc10.so, libc10_cuda.so, version.py and the c10 headers (about 8 MB); the wheel
+From a wheel of 0.5 to 0.9 GB stay libc10.so, libc10_cuda.so, version.py and the c10 headers (about 4 MB); the wheel
 itself is deleted. Of NVIDIA's runtime only the headers are taken: the runtime that the harness loads is our stand-in.
 """
 
