@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from gapless.explain.case import Case
 
+NOTABLE_SHARE = 0.05
+"""Of the memory in use; a few per cent are lost in every program."""
 _MOST_OF_A_REST = MIB
 """The rest of a large segment up to this is not split off; a block that is larger by more was not split at all."""
 
@@ -30,7 +32,7 @@ class Rounding:
     unsplit_bytes: int
     """Of blocks that are larger by so much that they were not split."""
     decides: bool
-    """Whether the request that failed would have been served without the loss."""
+    """Whether the request that failed would have been served without the loss, which is more than the usual."""
 
 
 def rounding_of(case: Case) -> Rounding:
@@ -46,5 +48,8 @@ def rounding_of(case: Case) -> Rounding:
         largest_bytes=int(lost.max(initial=0)),
         private_pool_bytes=int(lost[private].sum()),
         unsplit_bytes=int(lost[lost > _MOST_OF_A_REST].sum()),
-        decides=refusal is not None and refusal.is_full and refusal.would_fit(left, refusal.limit_bytes_least),
+        decides=refusal is not None
+        and total >= NOTABLE_SHARE * (left + total)
+        and refusal.is_full
+        and refusal.would_fit(left, refusal.limit_bytes_least),
     )

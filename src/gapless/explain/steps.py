@@ -7,8 +7,8 @@ recording says so, but a loop shows in the stacks: its sites come again and agai
 
 Approach: consecutive allocations of one site form a run. An anchor is a site whose runs cut the recording into cycles
 that look alike (the same stacks, about equally often). Candidates are tried from the surest: the optimizer's site (a
-step ends with its run), then calls of the model, then any other loop that takes up most of the recording, each by
-bytes. Shapes may vary; stacks repeat.
+step ends with its run), then calls of the model, first those that backward follows, then any other loop that takes up
+most of the recording, each by bytes. Shapes may vary; stacks repeat.
 
 Limits: one cycle of the innermost loop that calls the model is a step, so with accumulated gradients and an optimizer
 that allocates nothing a micro-batch is one. Without stacks nothing is said.
@@ -17,7 +17,7 @@ that allocates nothing a micro-batch is one. Without stacks nothing is said.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from gapless.explain.stack_table import StackTable
 
 _CANDIDATES = 24
-_MOSTLY = 0.4
-"""Least share of the allocations in cycles of usual length, for a loop that calls neither model nor optimizer."""
+_MOSTLY, _PARTLY = 0.4, 0.2
+"""Least share of the allocations in cycles of usual length, for a loop that does not train; less for a model's."""
 _USUAL = 3
 """Times the median length up to which a cycle is usual."""
 _LIKE = 0.7
@@ -83,22 +83,25 @@ def steps_of(stacks: StackTable) -> Steps | None:
     known, of_stack = _sites(stacks)
     site = of_stack[stack]
     begins = np.flatnonzero(np.diff(site, prepend=-1))
-    for candidate in _candidates(stacks, known, allocs, site, site[begins]):
+    trains = _trains(known, site[begins])
+    weight = np.bincount(site, weights=stacks.recording.events.size[allocs], minlength=len(known))
+    for candidate in _candidates(known, site[begins], weight, trains):
         boundaries = _boundaries(known[candidate], candidate, site, begins)
-        if _is_loop(boundaries, stack, known[candidate].callee):
+        if _is_loop(boundaries, stack, known[candidate].callee, is_sure=bool(trains[candidate])):
             return Steps(_events(boundaries, allocs), known[candidate])
     return None
 
 
-def _is_loop(boundaries: NDArray[np.int64], stack: NDArray[np.int64], callee: Callee) -> bool:
+def _is_loop(boundaries: NDArray[np.int64], stack: NDArray[np.int64], callee: Callee, *, is_sure: bool) -> bool:
     length = np.diff(boundaries)
     if len(length) < _LEAST_CYCLES.get(callee, _LEAST_CYCLES_OTHERWISE):
         return False
-    if callee not in ("optimizer", "module"):
+    if not is_sure:
         usual = length[length <= _USUAL * median_of(length)]
-        if usual.sum() < _MOSTLY * len(stack):
+        if usual.sum() < (_PARTLY if callee == "module" else _MOSTLY) * len(stack):
             return False
-    return len(length) < 2 or _likeness(boundaries, stack) >= _LIKE
+    is_training = callee in ("optimizer", "module")
+    return len(length) < 2 or _likeness(boundaries, stack, of_shorter=is_training) >= _LIKE
 
 
 def _sites(stacks: StackTable) -> tuple[list[Site], NDArray[np.int64]]:
@@ -109,23 +112,31 @@ def _sites(stacks: StackTable) -> tuple[list[Site], NDArray[np.int64]]:
 
 
 def _candidates(
-    stacks: StackTable,
-    known: list[Site],
-    allocs: NDArray[np.int64],
-    site: NDArray[np.int64],
-    site_of_run: NDArray[np.int64],
+    known: list[Site], site_of_run: NDArray[np.int64], weight: NDArray[Any], trains: NDArray[np.bool_]
 ) -> list[int]:
     """Sites that could be anchors, the surest first."""
-    size = stacks.recording.events.size[allocs].astype(np.float64)
-    weight = np.bincount(site, weights=size, minlength=len(known))
     runs = np.bincount(site_of_run, minlength=len(known))
     able = [
         number
         for number in range(1, len(known))
         if runs[number] > _LEAST_CYCLES.get(known[number].callee, _LEAST_CYCLES_OTHERWISE)
     ]
-    able.sort(key=lambda number: (_PREFERENCE.index(known[number].callee), -weight[number]))
+    able.sort(key=lambda number: (_PREFERENCE.index(known[number].callee), not trains[number], -weight[number]))
     return able[:_CANDIDATES]
+
+
+def _trains(known: list[Site], site_of_run: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """By site: the optimizer's, or a model's most of whose runs backward follows before a model is called again."""
+    calls = np.array([site.callee == "module" for site in known])[site_of_run]
+    back = np.array([site.callee == "backward" or site == NOWHERE for site in known])[site_of_run]
+    marks = np.flatnonzero(calls | back)
+    following = np.append(back[marks[1:]], False)[: len(marks)]
+    is_call = calls[marks]
+    runs = np.bincount(site_of_run[marks[is_call]], minlength=len(known))
+    followed = np.bincount(site_of_run[marks[is_call]], weights=following[is_call], minlength=len(known))
+    found: NDArray[np.bool_] = np.array([site.callee == "optimizer" for site in known])
+    found |= 2 * followed > runs
+    return found
 
 
 def _boundaries(site: Site, number: int, sites: NDArray[np.int64], begins: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -136,8 +147,11 @@ def _boundaries(site: Site, number: int, sites: NDArray[np.int64], begins: NDArr
     return begins[mine]
 
 
-def _likeness(boundaries: NDArray[np.int64], stack: NDArray[np.int64]) -> float:
-    """How much cycles that follow each other hold the same stacks equally often: 0 to 1, in the median."""
+def _likeness(boundaries: NDArray[np.int64], stack: NDArray[np.int64], *, of_shorter: bool) -> float:
+    """How much cycles that follow each other hold the same stacks equally often: 0 to 1, in the median.
+
+    Of the shorter of two, where what comes between steps (an evaluation after every other one) must not count.
+    """
     cycles = len(boundaries) - 1
     token = stack[int(boundaries[0]) : int(boundaries[-1])]
     width = int(token.max()) + 1
@@ -149,7 +163,7 @@ def _likeness(boundaries: NDArray[np.int64], stack: NDArray[np.int64]) -> float:
     place = np.searchsorted(key, following).clip(max=len(key) - 1)
     common = np.where(key[place] == following, np.minimum(counts, counts[place]), 0)
     shared = np.bincount(key // width, weights=common, minlength=cycles)[:-1]
-    longer = np.maximum(length[:-1], length[1:])
+    longer = (np.minimum if of_shorter else np.maximum)(length[:-1], length[1:])
     if length[0] <= _USUAL * length[1]:
         longer[0] = length[1]  # the first step makes the optimizer's state as well
     return median_of(shared / longer)

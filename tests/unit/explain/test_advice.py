@@ -136,6 +136,19 @@ def test_nothing_wrong_points_at_warnings_where_there_are_some() -> None:
     assert list(points.values()) == [True, False]
 
 
+def test_the_few_per_cent_that_every_program_loses_are_not_why_it_failed() -> None:
+    (recording,) = open_recordings(str(FIXTURES.parent / "kinds" / "speech_with_momenta_by_hand.pickle.gz"))
+
+    explanation = explain(recording)
+
+    refusal, lost = explanation.case.refusal, explanation.case.rounding
+    assert refusal is not None
+    assert refusal.would_fit(refusal.active_bytes - lost.bytes, refusal.limit_bytes_least)
+    assert lost.bytes < 0.03 * refusal.active_bytes
+    assert explanation.verdict.code == "OOM101"
+    assert "FRAG204" not in severities(explanation)
+
+
 def test_names_of_options_keep_their_letters() -> None:
     explanation = of_fixture("conf609_hit_collection_without_a_limit")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gapless.explain.rounding import NOTABLE_SHARE
 from gapless.explain.rule import Rule
 from gapless.explain.words import percent, request_places, the_request
 from gapless.units import MIB, format_bytes
@@ -23,12 +24,12 @@ RULE = Rule(
     " roundup_power2_divisions, from blocks that max_split_size_mb leaves whole, from pools that never split"
     " (MemPool with no_split), or from very many tiny tensors, each rounded up to 512 bytes.",
     measured="Over all blocks in use at the moment: the size of the block less the bytes requested. Speaks from 5 % of"
-    " the memory in use and 64 MiB on. It is the error when a request failed for want of memory and would have been"
-    " served without the rounding.",
+    " the memory in use and 64 MiB on. It is the error when 5 % or more are lost, a request failed for want of memory,"
+    " and it would have been served without the loss.",
     do="Use more divisions or none (roundup_power2_divisions), a smaller max_non_split_rounding_mb, or split in the"
     " pool. gapless tune replays what each gains.",
 )
-_LEAST_SHARE, _LEAST_BYTES = 0.05, 64 * MIB
+_LEAST_BYTES = 64 * MIB
 _OF_SMALL_TENSORS = 512
 """Bytes that rounding to 512 costs a tensor at most."""
 
@@ -36,7 +37,7 @@ _OF_SMALL_TENSORS = 512
 def find(case: Case) -> Iterator[Finding]:
     """An error when the failed request would fit without rounding; else a warning where much is lost."""
     lost, refusal, active = case.rounding, case.refusal, max(case.facts.active_bytes, 1)
-    if not lost.decides and (lost.bytes < _LEAST_SHARE * active or lost.bytes < _LEAST_BYTES):
+    if not lost.decides and (lost.bytes < NOTABLE_SHARE * active or lost.bytes < _LEAST_BYTES):
         return
     message = f"{format_bytes(lost.bytes)} of the memory in use ({percent(lost.bytes / active)}) are lost to rounding."
     because, what_to_do = _cause(case, lost)
