@@ -213,12 +213,30 @@ def test_a_copy_is_named(folder: Path) -> None:
     assert len(json.loads(done.stdout)["ranks"]) == 5
 
 
-def test_a_mistake_in_an_option_is_said_once(folder: Path) -> None:
-    done = gapless("explain", folder, "--at", "nonsense")
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--at", "gapless: --at: 'nonsense' is not a moment"),
+        ("--card", "gapless: --card: no card is known as 'nonsense'"),
+        ("--torch", "gapless: 'nonsense' is not a PyTorch version"),
+        ("--leave-free", "gapless: --leave-free: 'nonsense' is not a size"),
+        ("--log", "gapless: nonsense cannot be opened: No such file or directory"),
+    ],
+)
+def test_a_mistake_in_an_option_is_said_once(option: str, message: str, folder: Path) -> None:
+    done = gapless("explain", folder, option, "nonsense")
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[0] == "gapless: --at: 'nonsense' is not a moment"
-    assert len(done.stderr.splitlines()) == 2
+    assert done.stderr.splitlines()[0] == message
+    assert len(done.stderr.splitlines()) <= 2
+
+
+def test_the_table_is_code_in_markdown(folder: Path) -> None:
+    lines = gapless("explain", folder, "--format", "markdown").stdout.splitlines()
+
+    assert lines[0] == "```"
+    assert lines[1].startswith("rank ")
+    assert lines[lines.index("```", 1) + 1 :][1] == "oom_rank1.pickle"
 
 
 def test_of_many_files_that_cannot_be_read_some_are_named(folder: Path) -> None:

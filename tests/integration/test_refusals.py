@@ -178,7 +178,9 @@ def test_an_empty_name_is_not_the_current_folder() -> None:
     assert_refused(gapless("explain", ""), "'' cannot be opened")
 
 
-@pytest.mark.parametrize("option", [("--at", "oom"), ("--card", "24GiB"), ("--device", "0")])
+@pytest.mark.parametrize(
+    "option", [("--at", "oom"), ("--card", "24GiB"), ("--device", "0"), ("--torch", "2.6"), ("--leave-free", "1GiB")]
+)
 def test_options_that_a_log_cannot_answer(option: tuple[str, str], tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     path.write_text("step 1\n")

@@ -49,8 +49,13 @@ def _print(ranks: Ranks, fixes: Sequence[list[Fix]], left_out: Mapping[str, str]
         print(json.dumps(redactor.json(value) if redactor else value))
         return
     terminal = Terminal(sys.stdout, redactor.text if redactor else None)
-    ranks_to_text(ranks, terminal)
     is_markdown = args.format == "markdown"
+    fence = ["```"] if is_markdown else []  # the table's columns hold in code alone
+    for line in fence:
+        terminal.line(line)
+    ranks_to_text(ranks, terminal)
+    for line in fence:
+        terminal.line(line)
     for rank, some in zip(ranks.that_matter, fixes, strict=True):
         terminal.line()
         terminal.line(terminal.paint(rank.name, "bold"))

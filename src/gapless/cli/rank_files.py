@@ -43,6 +43,8 @@ class RankFiles:
         self._opening = open_options(args)
         if args.at is not None:
             parse_at(args.at)
+        known_of(args)
+        self._named = log_of(args)
         self.left_out: dict[str, str] = {}
         """What could not be read, with the reason."""
         self._known: dict[int, Known] = {}
@@ -54,7 +56,7 @@ class RankFiles:
             InputError: No file tells of any.
         """
         snapshots, scans = self._files()
-        logs = RankLogs(tuple(scans), log_of(self.args))
+        logs = RankLogs(tuple(scans), self._named)
         explained: list[Explanation] = []
         for done, path in enumerate(snapshots):
             self.progress("reading ranks", done, len(snapshots))
