@@ -27,6 +27,8 @@ class Pieces:
     bytes: int
     count: int
     largest_bytes: int
+    largest_block: int
+    """Index of the largest; -1 when there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +96,15 @@ class Fragments:
         return self.refusal.request.same_class(self.case.state)
 
     def _pieces(self, of: NDArray[np.bool_]) -> Pieces:
-        sizes = self.case.sizes[of & self.case.is_free]
-        return Pieces(int(sizes.sum()), len(sizes), int(sizes.max()) if len(sizes) else 0)
+        found = np.flatnonzero(of & self.case.is_free)
+        sizes = self.case.sizes[found]
+        largest = int(sizes.argmax()) if len(sizes) else -1
+        return Pieces(
+            bytes=int(sizes.sum()),
+            count=len(sizes),
+            largest_bytes=int(sizes[largest]) if len(sizes) else 0,
+            largest_block=int(found[largest]) if len(sizes) else -1,
+        )
 
 
 def fragments_of(case: Case) -> Fragments | None:

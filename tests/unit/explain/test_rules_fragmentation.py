@@ -83,7 +83,7 @@ def cached_elsewhere(asked: int, *, stream: int = 0, pool: int = 0) -> Diary:
     if pool:
         diary.allocator.pool_create(pool)
         diary.allocator.pool_begin(pool)
-    diary.malloc("whole", 410 * MIB, stream=stream)
+    diary.malloc("whole", 410 * MIB, at("loader.py", 7), stream=stream)
     diary.free("whole")
     diary.malloc("pin", 10 * MIB, stream=stream)
     if pool:
@@ -98,6 +98,8 @@ def test_hole_of_another_stream(tmp_path: Path) -> None:
 
     finding = finding_of(explanation, "FRAG202")
     assert explanation.verdict.code == "FRAG202"
+    assert explanation.verdict.why.endswith(" The largest hole elsewhere was last used at loader.py:7.")
+    assert finding.places == ((("loader.py", 7, "<module>"),),)
     assert finding.measurements == {
         "rounded_bytes": 300 * MIB,
         "other_streams_free_bytes": 400 * MIB,
