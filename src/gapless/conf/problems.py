@@ -72,10 +72,15 @@ def bare(text: str) -> str:
 
 def nearest(key: str, release: Release) -> str:
     """The known option whose name is most like a key, among those of a release; empty when none is like it."""
-    names = [name for name in NAMES if (option := find(name)) and option.since <= release]
+    names = _names_in(release)
     bare = key[:_SHOWN_CHARS].lower().replace("-", "_").replace("pytorch_", "")
     with_unit = difflib.get_close_matches(bare, names, n=1, cutoff=0.6)
     return with_unit[0] if with_unit else ""
+
+
+def _names_in(release: Release) -> list[str]:
+    """The options that a release knows."""
+    return [name for name in NAMES if (option := find(name)) and option.since <= release]
 
 
 def unknown_key(key: str, position: int, release: Release, torch_error: str) -> Problem:
@@ -97,7 +102,7 @@ def unknown_key(key: str, position: int, release: Release, torch_error: str) -> 
         hint = "separate options with commas, and write a colon between an option and its value"
     else:
         message = f"PyTorch {release} does not know {shown(key)}"
-        hint = f"did you mean {known}?" if known else "`gapless conf` without a mistake lists what each option does"
+        hint = f"did you mean {known}?" if known else f"known: {', '.join(_names_in(release))}"
     return Problem("unknown-key", key, position, message, hint, torch_error)
 
 
