@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gapless.explain import ExplainOptions, explain
 from tests.unit.explain.diary import GIB, MIB, Diary, at
+from tests.unit.explain.test_rules_fragmentation import cached_elsewhere
 
 
 def crowded(available: int) -> Diary:
@@ -57,6 +58,15 @@ def test_others_are_not_the_reason_when_the_whole_card_would_not_do(tmp_path: Pa
     explanation = explain(crowded(1 * GIB).open(tmp_path), ExplainOptions(card_bytes=1200 * MIB))
 
     assert explanation.verdict.code == "OOM101"
+
+
+def test_what_others_hold_is_not_the_reason_where_there_was_room_in_pieces(tmp_path: Path) -> None:
+    explanation = explain(cached_elsewhere(300 * MIB, stream=5).open(tmp_path), ExplainOptions(card_bytes=4 * GIB))
+
+    (finding,) = (one for one in explanation.findings if one.code == "OUT501")
+    assert explanation.verdict.code == "FRAG202"
+    assert finding.severity == "warning"
+    assert finding.message == "3.00 GiB of the card are held outside PyTorch."
 
 
 def test_without_a_card_or_a_past_nothing_is_said(tmp_path: Path) -> None:

@@ -49,8 +49,9 @@ def find(case: Case) -> Iterator[Finding]:
     if outside < max(_LEAST_BYTES, _LEAST_SHARE * known):
         return
     decides = refusal.is_full and refusal.would_fit(refusal.active_bytes, known)
+    held = f"{format_bytes(outside)} of the card are held outside PyTorch"
     yield RULE.finding(
-        f"{the_request(case, refusal)} failed because {format_bytes(outside)} of the card are held outside PyTorch.",
+        f"{the_request(case, refusal)} failed because {held}." if decides else f"{held}.",
         severity="error" if decides else "warning",
         why=f"PyTorch could have {format_bytes(refusal.limit_bytes_least)} in all (reserved and free on the card),"
         f" {source} {format_bytes(known)}; {format_bytes(refusal.active_bytes)} were in use.",
