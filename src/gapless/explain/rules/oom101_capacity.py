@@ -38,7 +38,7 @@ _ADVICE: dict[Kind, str] = {
     "optimizer": "8-bit or sharded optimizer state, or an optimizer with less of it",
     "weights": "weights in lower precision, quantised, or sharded over cards",
     "gradients": "gradients in lower precision or sharded, or an optimizer that steps inside backward and frees each",
-    "temporary": "smaller pieces of the operation that makes the temporary memory",
+    "temporary": "a smaller batch, or smaller pieces of the operation that makes the temporary memory",
 }
 _MOSTLY = 0.75
 """Above it the memory in use is the point, below it the size of the request."""
