@@ -96,6 +96,16 @@ def test_a_log_whose_first_failure_is_pytorchs_changes_nothing_but_the_card(tmp_
     assert done.stderr == f"gapless: {log} tells of no library beside PyTorch that ran out of memory\n"
 
 
+def test_a_failure_in_the_log_that_the_recording_does_not_show_is_pointed_out(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("step 1\n" + OF_THE_CARD)
+
+    done = gapless("explain", file_of("ok000_hit_ordinary_training"), "--log", str(log))
+
+    assert done.stdout.splitlines()[0] == "OK000 nothing-wrong"
+    assert "gapless: line 2 of the log says that PyTorch ran out of memory; this recording shows no such" in done.stderr
+
+
 def test_room_for_others_needs_a_card() -> None:
     name = "out502_near_miss_room_for_both"
 

@@ -115,3 +115,16 @@ def log_of(args: argparse.Namespace) -> LogScan | None:
     if failed_library(scan) is None:
         print(f"gapless: {args.log} tells of no library beside PyTorch that ran out of memory", file=sys.stderr)
     return scan
+
+
+def note_what_is_not_recorded(scan: LogScan | None, explained: list[Explanation]) -> None:
+    """Says on stderr that a log tells of a failure of PyTorch which no device of the recording shows."""
+    if scan is None or any(len(one.recording.oom_events) for one in explained):
+        return
+    message = next((message for message in scan.messages if not message.is_quoted), None)
+    if message is not None:
+        print(
+            f"gapless: line {message.line} of the log says that PyTorch ran out of memory; this recording shows no such"
+            " failure: it was written before, or is another rank's",
+            file=sys.stderr,
+        )

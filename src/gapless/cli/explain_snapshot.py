@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gapless.cli.common import open_options, recordings_of
-from gapless.cli.explain_known import known_of, log_of
+from gapless.cli.explain_known import known_of, log_of, note_what_is_not_recorded
 from gapless.explain import explain_all
 from gapless.report.progress import ProgressLine
 from gapless.report.redact import Redactor
@@ -36,11 +36,14 @@ def explain_snapshot(args: argparse.Namespace) -> list[Finding]:
 
 
 def _answers(args: argparse.Namespace) -> Answers:
-    known = known_of(args, log_of(args))
+    log = log_of(args)
+    known = known_of(args, log)
     with ProgressLine(sys.stderr) as progress:
         recordings = recordings_of(args.file, open_options(args, progress))
         explained = explain_all(recordings, known.options)
         known.check(explained)
+        progress.close()
+        note_what_is_not_recorded(log, explained)
         return [(one, [] if args.no_fixes else known.fixes_of(one, progress)) for one in explained]
 
 
