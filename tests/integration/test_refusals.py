@@ -174,6 +174,12 @@ def test_a_release_that_is_not_known_is_said(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "gapless: PyTorch 3.0 is not known yet; it is read as 2.14\n")
 
 
+def test_two_files_are_one_too_many(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.pickle")
+
+    assert_refused(gapless("explain", path, path), "unrecognized arguments", "gapless explain FOLDER")
+
+
 def test_an_empty_name_is_not_the_current_folder() -> None:
     assert_refused(gapless("explain", ""), "'' cannot be opened")
 

@@ -29,6 +29,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 _MOST_CHARS = 300
 """Of a complaint that repeats what was written."""
+_EXTRA = "unrecognized arguments: "  # argparse's words
 _DESCRIPTION = "Why the GPU ran out of memory although memory looked free, and which fix works: proved by replay."
 _EPILOG = "`gapless COMMAND --help` describes a command."
 
@@ -44,8 +45,12 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raises instead of exiting."""
+        hint = f"{self.prog} --help describes what it takes"
+        extra = message.removeprefix(_EXTRA)
+        if extra != message and any(map(os.path.exists, extra.split())):
+            hint = "give one file; ranks of a job go into one folder, for gapless explain FOLDER"
         message = message if len(message) <= _MOST_CHARS else message[:_MOST_CHARS] + "..."
-        raise UsageError(message, hint=f"{self.prog} --help describes what it takes")
+        raise UsageError(message, hint=hint)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
