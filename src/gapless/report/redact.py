@@ -23,12 +23,12 @@ class Redactor:
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self._names: dict[str, str] = {}
-        for path in sorted(set(paths), key=len, reverse=True):
-            name = f"file-{_hash(path)}"
-            for form in (path, _SEPARATORS.split(path)[-1]):
-                if len(form) > 1:
-                    self._names.setdefault(form, name)
+        known = sorted(set(paths), key=len, reverse=True)
+        self._names = {path: f"file-{_hash(path)}" for path in known if len(path) > 1}
+        for path in known:  # the name alone may be that of another file, which then keeps it
+            name = _SEPARATORS.split(path)[-1]
+            if len(name) > 1:
+                self._names.setdefault(name, f"file-{_hash(path)}")
         forms = sorted(self._names, key=len, reverse=True)
         # A short name is replaced only as a whole word: "a.py" must not be cut out of "data.py".
         self._pattern = (

@@ -55,6 +55,8 @@ def smallest_card(
     if not _holds(outcome_of(case, endless)):
         return None
     top = _up(max(result.reserved_bytes_peak for result in endless.results), PAGE_BYTES)
+    if top == 0:  # nothing is ever reserved
+        return None
     floor = _up(min(result.active_bytes_peak for result in endless.results), PAGE_BYTES)
     grain = max(PAGE_BYTES, _up(top // parts, PAGE_BYTES))
 

@@ -71,6 +71,20 @@ def test_checkpoints_keep_the_output_of_each_layer_and_the_last_layer(tmp_path: 
     assert one.replay.result.requested_bytes_peak == (64 + 6 * 30 + 30 + 30) * MIB
 
 
+def test_layers_that_keep_nothing_have_nothing_to_checkpoint(tmp_path: Path) -> None:
+    program = Program(capacity_bytes=2048 * MIB)
+    program.alloc("weights", 64 * MIB, at=user(20, "setup"))
+    for layer in range(6):
+        names = [(layer, size) for size in (10, 20, 30)]
+        for name in names:
+            program.alloc(name, name[1] * MIB, at=in_model(30 + name[1]))
+        program.free(*names)
+    made = case(program.open(tmp_path))
+
+    assert len(list(forward_passes(made))) == 1
+    assert list(code_checkpoint.propose(made, NONE)) == []
+
+
 @each_shared_snapshot(where=lambda path: path.name.startswith("train_gpt_small"))
 def test_checkpoints_come_near_the_run_that_had_them(path: Path) -> None:
     """The same model was trained with checkpoints: 8.30 GiB reserved at most, against 10.42 GiB without."""

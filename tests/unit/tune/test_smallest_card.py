@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
+from gapless.cards import find_card
+from gapless.recording import open_recordings
+from gapless.tune import TuneOptions, tune
 from gapless.tune.candidate import Candidate, of_conf
 from gapless.tune.fix import Kind
 from gapless.tune.larger_card import larger_card
 from gapless.tune.search import measure_cards, try_all
 from gapless.tune.smallest_card import PAGE_BYTES, SmallestCard, _above_stumbles, _boundary, smallest_card
-from gapless.units import MIB
+from gapless.units import GIB, MIB
 from tests.unit.tune.made import case, pinned, training
 
 AS_IT_IS = Candidate(kind=Kind.SETTING, change="nothing")
@@ -62,3 +66,15 @@ def test_a_larger_card_is_named_where_the_run_is_known_to_fit(tmp_path: Path) ->
     assert found[0].change == "a card on which PyTorch may reserve 1.23 GiB, like the t4"
     assert found[1].bytes == 1256 * MIB
     assert larger_card(case(training(tmp_path))) is None
+
+
+def test_a_program_that_reserves_nothing_needs_no_card(tmp_path: Path) -> None:
+    """A recording of one event, at which somebody took a snapshot."""
+    event = {"action": "snapshot", "addr": 0, "size": 0, "stream": 0, "time_us": 1, "frames": []}
+    path = tmp_path / "nothing.pickle"
+    path.write_bytes(pickle.dumps({"segments": [], "device_traces": [[event]]}))
+    (recording,) = open_recordings(str(path))
+
+    result = tune(recording, TuneOptions(card=find_card("24GiB"), leave_free_bytes=GIB))
+
+    assert {one.smallest for one in result.tried} == {None}

@@ -59,6 +59,6 @@ def _within_layers(case: Case, one: Pass) -> tuple[NDArray[np.int64], NDArray[np
     died = case.recording.trace.allocations.free_requested_event[one.rows].astype(np.int64)
     kept = np.flatnonzero((died > following) & (one.layer < len(one.begins) - 1))
     # In order of event, so the last of a layer is what it hands on.
-    is_output = np.append(np.diff(one.layer[kept]) != 0, True)
+    is_output = np.diff(one.layer[kept], append=-1) != 0
     kept = kept[~is_output]
     return one.rows[kept], following[kept]
