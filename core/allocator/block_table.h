@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "allocator/free_index.h"
 #include "base/units.h"
 
 namespace gapless {
 
+using BlockIndex = std::uint32_t;
 constexpr BlockIndex kNoBlock = 0xFFFFFFFFu;
 constexpr std::uint32_t kNoReservation = 0xFFFFFFFFu;
 
@@ -30,6 +30,7 @@ struct BlockRow {
   std::uint32_t reservation = kNoReservation;  // of an expandable segment
   std::uint32_t free_since = 0;                // the pool's search counter when it became free: its age
   std::uint32_t events = 0;                    // outstanding events after free
+  std::uint32_t place = 0;                     // in its bin of the free index; meaningless outside
   bool allocated = false;
   bool mapped = true;     // false: addresses of an expandable segment without memory
   bool has_uses = false;  // other streams use it (record_stream)

@@ -138,9 +138,9 @@ class CachingAllocator {
   BlockIndex rescue(Request& request);
   bool is_rejected(const Request& request) const;
   BlockIndex search(std::uint32_t lane, Bytes size, bool expandable);
-  const FreeEntry* find_free(const Lane& lane, Bytes size, bool expandable) const;
-  const FreeEntry* least_growable(const Lane& lane, const FreeEntry* found) const;
-  const FreeEntry* first_ordinary(const Lane& lane, const FreeEntry* found) const;
+  BlockIndex find_free(const Lane& lane, Bytes size, bool expandable) const;
+  BlockIndex least_growable(const Lane& lane, BlockIndex found) const;
+  BlockIndex first_ordinary(const Lane& lane, BlockIndex found) const;
   BlockIndex ask_device(const Request& request, bool is_retry);
   Placement fail(const Request& request);
   Placement hand_out(BlockIndex found, const Request& request);
@@ -189,7 +189,6 @@ class CachingAllocator {
   void insert_free(BlockIndex block);
   void erase_free(BlockIndex block);
   void add_unmapped(BlockIndex block);
-  FreeEntry entry_of(BlockIndex block) const;
   void number_new_segment(BlockRow& row);
   void number_new_block(BlockRow& row, const BlockRow& parent);
   void count_reserved(const Pool& pool, std::int64_t change);
@@ -199,7 +198,7 @@ class CachingAllocator {
   }
   const Pool& pool_of(const BlockRow& row) const { return pools_[lanes_[row.lane].pool]; }
   PoolOwner& owner_of(const BlockRow& row) { return owners_[pool_of(row).owner]; }
-  std::vector<FreeEntry> free_entries(const Pool& pool) const;
+  std::vector<BlockIndex> free_blocks_of(const Pool& pool) const;
 
   ReleaseRules rules_;
   Device& device_;

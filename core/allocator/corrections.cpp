@@ -12,18 +12,19 @@ void CachingAllocator::renumber(const std::vector<std::uint32_t>& rank) {
     const bool indexed = row.mapped && row.is_free();
     if (indexed) erase_free(block);
     blocks_[block].order = rank[row.order - 1];
-    if (indexed) lanes_[row.lane].free.insert(entry_of(block));
+    if (indexed) lanes_[row.lane].free.insert(block);
   }
 }
 
 bool CachingAllocator::move(BlockIndex& block, Address address) {
   const BlockRow moved = blocks_[block];
   const Lane& lane = lanes_[moved.lane];
-  std::vector<FreeEntry> entries;
-  lane.free.append_to(entries);
+  std::vector<BlockIndex> candidates;
+  lane.free.append_to(candidates);
   BlockIndex target = kNoBlock;
-  for (const FreeEntry& entry : entries) {
-    if (entry.address <= address && address + moved.size <= entry.address + entry.size) target = entry.block;
+  for (const BlockIndex candidate : candidates) {
+    const BlockRow& row = blocks_[candidate];
+    if (row.address <= address && address + moved.size <= row.address + row.size) target = candidate;
   }
   if (target == kNoBlock) return false;
 

@@ -13,76 +13,61 @@
 //       size   512  1024  1536 ...   32K         33K      34K  ...
 //       bin     1     2     3        64 (32-33K)  65       66
 //
-// A bin is a short sorted array; one that grows long (thousands of equal blocks) becomes a tree. A lane with few blocks
-// has a single bin: lanes are many (one for each stream of each pool), and most of them are nearly empty.
+// A bin is a short array in no order, so that a block comes and goes without moving others, or a tree when it grows
+// long (hundreds of equal blocks). What a look-up scans is one 64-bit rank for each block: a digest of its size and of
+// what breaks ties that never contradicts the order, so that blocks themselves are compared only where ranks are equal.
+// A lane with few blocks has a single bin: lanes are many (one for each stream of each pool), and most of them are
+// nearly empty.
 //
-// Limits: keys must not change while a block is inside.
+// Limits: size, creation number and address of a block must not change while it is inside.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <set>
-#include <tuple>
 #include <vector>
 
+#include "allocator/block_table.h"
 #include "base/units.h"
 
 namespace gapless {
 
-using BlockIndex = std::uint32_t;
-
-struct FreeEntry {
-  Bytes size;
-  Address address;
-  std::uint32_t order;  // creation number; 0 where addresses break ties
-  BlockIndex block;
-
-  friend bool operator<(const FreeEntry& a, const FreeEntry& b) {
-    if (a.size != b.size) return a.size < b.size;
-    if (a.order != b.order) return a.order < b.order;
-    if (a.address != b.address) return a.address < b.address;
-    return a.block < b.block;  // only in contradictory recordings do two blocks share an address
-  }
-};
-
 class FreeIndex {
  public:
-  void insert(const FreeEntry& entry);
-  // REQUIRES: an equal entry is inside.
-  void erase(const FreeEntry& entry);
-  // REQUIRES: `entry` was returned by a lookup since the last change.
-  void erase_found(const FreeEntry* entry);
+  explicit FreeIndex(BlockTable& table) : table_(&table) {}
 
-  // The first entry of at least `size` bytes; null when there is none. Pointers live until the next change.
-  const FreeEntry* first_at_least(Bytes size) const;
-  const FreeEntry* next_after(const FreeEntry& entry) const;
-  const FreeEntry* last() const;
-  const FreeEntry* last_before(const FreeEntry& entry) const;
+  void insert(BlockIndex block);
+  void erase(BlockIndex block);  // REQUIRES: it is inside
+
+  // kNoBlock when there is none.
+  BlockIndex first_at_least(Bytes size) const;
+  BlockIndex next_after(BlockIndex block) const;
+  BlockIndex last() const;
+  BlockIndex last_before(BlockIndex block) const;
 
   std::size_t count() const { return count_; }
-  // All entries in order.
-  void append_to(std::vector<FreeEntry>& out) const;
+  void append_to(std::vector<BlockIndex>& out) const;  // all, in order
 
  private:
-  // A sorted array while short, a tree when long.
-  class Bin {
-   public:
-    void insert(const FreeEntry& entry);
-    bool erase(const FreeEntry& entry);
-    void erase_found(const FreeEntry* entry);
-    const FreeEntry* lower_bound(const FreeEntry& entry) const;  // first not below
-    const FreeEntry* upper_bound(const FreeEntry& entry) const;  // first above
-    const FreeEntry* last_before(const FreeEntry& entry) const;
-    const FreeEntry* last() const;
-    void append_to(std::vector<FreeEntry>& out) const;
-    bool empty() const { return tree_ ? tree_->empty() : array_.empty(); }
-    std::size_t count() const { return tree_ ? tree_->size() : array_.size(); }
+  // What the order looks at.
+  struct Key {
+    Bytes size;
+    std::uint32_t order;  // creation number; 0 where addresses break ties
+    Address address;
+    BlockIndex block;  // only in contradictory recordings do two blocks share an address
 
-   private:
-    std::size_t position(const FreeEntry& entry) const;  // of the first not below, in the array
-    std::vector<FreeEntry> array_;
-    std::unique_ptr<std::set<FreeEntry>> tree_;
+    friend auto operator<=>(const Key&, const Key&) = default;
+    std::uint64_t rank() const;
+  };
+  using Tree = std::set<Key>;
+
+  struct Bin {
+    std::vector<std::uint64_t> ranks;
+    std::vector<BlockIndex> blocks;  // row by row
+    std::unique_ptr<Tree> tree;      // instead of the two, when they grew long
+
+    bool empty() const { return tree ? tree->empty() : blocks.empty(); }
   };
 
   static constexpr int kExactBins = 64;                           // below 32 KiB, 512 bytes a bin
@@ -90,12 +75,20 @@ class FreeIndex {
   static constexpr int kBins = kExactBins + kStepsPerPower * 49;  // covers every 64-bit size
   static constexpr int kWords = (kBins + 63) / 64;
 
+  Key key_of(BlockIndex block) const;
   int bin_of(Bytes size) const;
   int next_bin(int from) const;      // first non-empty bin >= from, or -1
   int previous_bin(int from) const;  // last non-empty bin <= from, or -1
   void spread();                     // from a single bin to all
-  void note_erased(int bin);
+  void add_to(int bin, BlockIndex block);
+  void grow_tree(Bin& bin) const;
 
+  // Of one bin: the first that is not below a key, the last that is below one.
+  BlockIndex first_from(const Bin& bin, const Key& key) const;
+  BlockIndex last_below(const Bin& bin, const Key& key) const;
+  void append_bin(const Bin& bin, std::vector<BlockIndex>& out) const;
+
+  BlockTable* table_;
   std::size_t count_ = 0;
   std::vector<Bin> bins_ = std::vector<Bin>(1);
   std::array<std::uint64_t, kWords> occupied_{};

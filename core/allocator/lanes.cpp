@@ -16,7 +16,7 @@ std::uint32_t CachingAllocator::lane_of(std::uint32_t pool_index, StreamIndex st
   if (is_new) {
     const auto known = handles_.find(stream);
     const std::uint64_t handle = known == handles_.end() ? stream : known->second;
-    Lane lane;
+    Lane lane(blocks_);
     lane.pool = pool_index;
     lane.stream = stream;
     lane.handle = handle;
@@ -29,16 +29,11 @@ std::uint32_t CachingAllocator::lane_of(std::uint32_t pool_index, StreamIndex st
   return found->second;
 }
 
-FreeEntry CachingAllocator::entry_of(BlockIndex block) const {
-  const BlockRow& row = blocks_[block];
-  return {row.size, row.address, row.order, block};
-}
-
 void CachingAllocator::insert_free(BlockIndex block) {
   BlockRow& row = blocks_[block];
   Lane& lane = lanes_[row.lane];
   row.free_since = pools_[lane.pool].searches;
-  lane.free.insert(entry_of(block));
+  lane.free.insert(block);
 }
 
 // Addresses of a lane's reservations are distinct on every device; a contradictory recording may say otherwise.
@@ -46,7 +41,7 @@ void CachingAllocator::add_unmapped(BlockIndex block) {
   GAPLESS_CHECK(lanes_[blocks_[block].lane].unmapped.emplace(blocks_[block].address, block).second);
 }
 
-void CachingAllocator::erase_free(BlockIndex block) { lanes_[blocks_[block].lane].free.erase(entry_of(block)); }
+void CachingAllocator::erase_free(BlockIndex block) { lanes_[blocks_[block].lane].free.erase(block); }
 
 void CachingAllocator::number_new_segment(BlockRow& row) {
   if (rules_.tie_break != TieBreak::kAddress) row.order = ++last_order_;
@@ -57,10 +52,10 @@ void CachingAllocator::number_new_block(BlockRow& row, const BlockRow& parent) {
 }
 
 // Every free block of a pool in PyTorch's order, over its streams.
-std::vector<FreeEntry> CachingAllocator::free_entries(const Pool& pool) const {
-  std::vector<FreeEntry> entries;
-  for (const std::uint32_t lane : pool.lanes) lanes_[lane].free.append_to(entries);
-  return entries;
+std::vector<BlockIndex> CachingAllocator::free_blocks_of(const Pool& pool) const {
+  std::vector<BlockIndex> blocks;
+  for (const std::uint32_t lane : pool.lanes) lanes_[lane].free.append_to(blocks);
+  return blocks;
 }
 
 const FreeIndex* CachingAllocator::free_blocks(OwnerIndex owner, bool is_small, StreamIndex stream) const {
@@ -72,7 +67,7 @@ const FreeIndex* CachingAllocator::free_blocks(OwnerIndex owner, bool is_small, 
 Bytes CachingAllocator::largest_free_block() const {
   Bytes largest = 0;
   for (const Lane& lane : lanes_) {
-    if (const FreeEntry* last = lane.free.last()) largest = std::max(largest, last->size);
+    if (const BlockIndex last = lane.free.last(); last != kNoBlock) largest = std::max(largest, blocks_[last].size);
   }
   return largest;
 }

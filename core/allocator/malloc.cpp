@@ -89,50 +89,49 @@ Placement CachingAllocator::fail(const Request& request) {
 }
 
 // Best fit within the lane, and the rules that refuse the one candidate.
-const FreeEntry* CachingAllocator::find_free(const Lane& lane, Bytes size, bool expandable) const {
-  const FreeEntry* found = lane.free.first_at_least(size);
-  if (found != nullptr && blocks_[found->block].is_expandable()) {
+BlockIndex CachingAllocator::find_free(const Lane& lane, Bytes size, bool expandable) const {
+  BlockIndex found = lane.free.first_at_least(size);
+  if (found != kNoBlock && blocks_[found].is_expandable()) {
     found = expandable ? least_growable(lane, found) : first_ordinary(lane, found);
   }
-  if (found == nullptr) return nullptr;
+  if (found == kNoBlock) return kNoBlock;
+  const Bytes held = blocks_[found].size;
   const bool oversize_request = size >= settings_.max_split_size;
-  if (!oversize_request && found->size >= settings_.max_split_size) return nullptr;
-  if (oversize_request && found->size >= size + settings_.max_non_split_rounding) return nullptr;
+  if (!oversize_request && held >= settings_.max_split_size) return kNoBlock;
+  if (oversize_request && held >= size + settings_.max_non_split_rounding) return kNoBlock;
   return found;
 }
 
 BlockIndex CachingAllocator::search(std::uint32_t lane_index, Bytes size, bool expandable) {
   Lane& lane = lanes_[lane_index];
   if (gc_armed()) ++pools_[lane.pool].searches;
-  const FreeEntry* found = find_free(lane, size, expandable);
-  if (found == nullptr) return kNoBlock;
-  const BlockIndex block = found->block;
-  lane.free.erase_found(found);
-  return block;
+  const BlockIndex found = find_free(lane, size, expandable);
+  if (found != kNoBlock) lane.free.erase(found);
+  return found;
 }
 
 bool CachingAllocator::would_hit(Bytes requested, StreamIndex stream, OwnerIndex owner) {
   const Bytes size = block_size(requested, settings_, rules_);
   const std::uint32_t pool = size <= kSmallRequest ? owners_[owner].small : owners_[owner].large;
-  return find_free(lanes_[lane_of(pool, stream)], size, settings_.expandable_segments) != nullptr;
+  return find_free(lanes_[lane_of(pool, stream)], size, settings_.expandable_segments) != kNoBlock;
 }
 
 // A block that can still grow counts as large as it can get, so that the tail of a segment is used last.
-const FreeEntry* CachingAllocator::least_growable(const Lane& lane, const FreeEntry* found) const {
+BlockIndex CachingAllocator::least_growable(const Lane& lane, BlockIndex found) const {
   const auto room = [this](BlockIndex block) {
     const BlockRow& row = blocks_[block];
     return row.next != kNoBlock && !blocks_[row.next].mapped ? row.size + blocks_[row.next].size : row.size;
   };
-  const FreeEntry* next = lane.free.next_after(*found);
-  while (next != nullptr && blocks_[found->block].is_expandable() && room(next->block) < room(found->block)) {
+  BlockIndex next = lane.free.next_after(found);
+  while (next != kNoBlock && blocks_[found].is_expandable() && room(next) < room(found)) {
     found = next;
-    next = lane.free.next_after(*found);
+    next = lane.free.next_after(found);
   }
   return found;
 }
 
-const FreeEntry* CachingAllocator::first_ordinary(const Lane& lane, const FreeEntry* found) const {
-  while (found != nullptr && blocks_[found->block].is_expandable()) found = lane.free.next_after(*found);
+BlockIndex CachingAllocator::first_ordinary(const Lane& lane, BlockIndex found) const {
+  while (found != kNoBlock && blocks_[found].is_expandable()) found = lane.free.next_after(found);
   return found;
 }
 

@@ -18,6 +18,8 @@ using OwnerIndex = std::uint32_t;
 constexpr OwnerIndex kDefaultOwner = 0;
 
 struct Lane {
+  explicit Lane(BlockTable& blocks) : free(blocks) {}
+
   std::uint32_t pool = 0;
   StreamIndex stream = 0;
   std::uint64_t handle = 0;  // of the stream; lanes are walked in its order

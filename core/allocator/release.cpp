@@ -46,10 +46,10 @@ void CachingAllocator::collect_garbage() {
 
   std::vector<BlockIndex> whole;
   double total_age = 0;
-  for (const FreeEntry& entry : free_entries(pool)) {
-    if (blocks_[entry.block].is_split()) continue;
-    whole.push_back(entry.block);
-    total_age += age(entry.block);
+  for (const BlockIndex block : free_blocks_of(pool)) {
+    if (blocks_[block].is_split()) continue;
+    whole.push_back(block);
+    total_age += age(block);
   }
   auto count = whole.size();  // expandable blocks count, but are never released here
   Bytes reclaimed = 0;
@@ -79,20 +79,23 @@ bool CachingAllocator::release_available(const Request& request) {
   if (settings_.max_split_size == kUnlimited) return false;
   const Bytes wanted = std::max(request.size, settings_.max_split_size);
   const FreeIndex& free = lanes_[request.lane].free;
-  const FreeEntry* found = free.first_at_least(wanted);
-  if (found != nullptr && !(rules_.release_skips_expandable && blocks_[found->block].is_expandable())) {
-    release_segment(found->block);
+  const auto skips = [&](BlockIndex block) {
+    return rules_.release_skips_expandable && blocks_[block].is_expandable();
+  };
+  const BlockIndex found = free.first_at_least(wanted);
+  if (found != kNoBlock && !skips(found)) {
+    release_segment(found);
     return !failed_;
   }
   std::vector<BlockIndex> released;
   Bytes sum = 0;
-  const FreeEntry* entry = found == nullptr ? free.last() : free.last_before(*found);
-  while (entry != nullptr && sum < wanted && entry->size >= settings_.max_split_size) {
-    if (!(rules_.release_skips_expandable && blocks_[entry->block].is_expandable())) {
-      sum += entry->size;
-      released.push_back(entry->block);
+  BlockIndex next = found == kNoBlock ? free.last() : free.last_before(found);
+  while (next != kNoBlock && sum < wanted && blocks_[next].size >= settings_.max_split_size) {
+    if (!skips(next)) {
+      sum += blocks_[next].size;
+      released.push_back(next);
     }
-    entry = free.last_before(*entry);
+    next = free.last_before(next);
   }
   for (const BlockIndex block : released) {
     if (!failed_) release_segment(block);
@@ -102,11 +105,11 @@ bool CachingAllocator::release_available(const Request& request) {
 
 void CachingAllocator::release_pool_blocks(std::uint32_t pool) {
   std::vector<BlockIndex> expandable;
-  for (const FreeEntry& entry : free_entries(pools_[pool])) {
-    if (blocks_[entry.block].is_expandable()) {
-      expandable.push_back(entry.block);
-    } else if (!blocks_[entry.block].is_split()) {
-      release_segment(entry.block);
+  for (const BlockIndex block : free_blocks_of(pools_[pool])) {
+    if (blocks_[block].is_expandable()) {
+      expandable.push_back(block);
+    } else if (!blocks_[block].is_split()) {
+      release_segment(block);
     }
   }
   for (const BlockIndex block : expandable) unmap_block(block);

@@ -185,17 +185,18 @@ class Pass {
     const BlockRow& row = allocator_.block(taken);
     const FreeIndex* free =
         allocator_.free_blocks(allocator_.owner_of(taken), allocator_.is_small(taken), allocator_.stream_of(taken));
-    std::vector<FreeEntry> entries;
-    free->append_to(entries);
+    std::vector<BlockIndex> candidates;
+    free->append_to(candidates);
     Bytes whole = row.size;  // of the block before it was split
     if (row.next != kNoBlock && allocator_.block(row.next).is_free() && allocator_.block(row.next).mapped) {
       whole += allocator_.block(row.next).size;
     }
-    for (const FreeEntry& entry : entries) {
-      const bool candidate = entry.address == recorded && (entry.size == whole || entry.size == row.size);
-      if (candidate && entry.order != 0 && entry.order <= start_count_ && row.order != 0 && row.order <= start_count_ &&
-          entry.order != row.order) {
-        return TieOrder{entry.order, row.order};
+    const auto was_at_start = [this](std::uint32_t order) { return order != 0 && order <= start_count_; };
+    for (const BlockIndex candidate : candidates) {
+      const BlockRow& other = allocator_.block(candidate);
+      const bool fits = other.address == recorded && (other.size == whole || other.size == row.size);
+      if (fits && was_at_start(other.order) && was_at_start(row.order) && other.order != row.order) {
+        return TieOrder{other.order, row.order};
       }
     }
     return std::nullopt;

@@ -171,12 +171,12 @@ class Run {
   void note_failure(Bytes bytes, StreamIndex stream, OwnerIndex pool, std::uint32_t event, bool was_recorded) {
     const Bytes size = block_size(bytes, options_.settings, ReleaseRules::of(options_.release));
     const FreeIndex* free = allocator_.free_blocks(pool, size <= kSmallRequest, stream);
-    const FreeEntry* largest = free == nullptr ? nullptr : free->last();
+    const BlockIndex largest = free == nullptr ? kNoBlock : free->last();
     const Statistics& s = allocator_.statistics();
-    result_.failures.push_back({event, bytes, size, segment_size(size, allocator_.settings()),
-                                static_cast<Bytes>(s.allocated_bytes.current()),
-                                static_cast<Bytes>(s.active_bytes.current()), allocator_.reserved_bytes(),
-                                largest == nullptr ? 0 : largest->size, device_.free_bytes(), was_recorded});
+    result_.failures.push_back(
+        {event, bytes, size, segment_size(size, allocator_.settings()), static_cast<Bytes>(s.allocated_bytes.current()),
+         static_cast<Bytes>(s.active_bytes.current()), allocator_.reserved_bytes(),
+         largest == kNoBlock ? 0 : allocator_.block(largest).size, device_.free_bytes(), was_recorded});
     if (options_.stops_at_failure) stopped_ = true;
   }
 

@@ -44,22 +44,22 @@ void Machine::settle(std::span<const Value> values, std::size_t step) {
 
 void Machine::append(std::size_t first) {
   const Value list = stack_.owner_below(first);
+  settle(stack_.from(first), 1);  // before the look: what goes in may hold the list itself
   const Value is = heap_.resolve(list);
   if (!list.is(Kind::kObject) || !(is.is(Kind::kEmptyList) || is.is(Kind::kList)))
     fault("the pickle appends to something that is no list, or is one that was used before");
-  settle(stack_.from(first), 1);
   heap_.extend(list, stack_.from(first), offset());
   stack_.cut(first);
 }
 
 void Machine::set_items(std::size_t first) {
   const Value dict = stack_.owner_below(first);
-  const Value is = heap_.resolve(dict);
   const std::span<const Value> pairs = stack_.from(first);
+  settle(pairs, 2);
+  const Value is = heap_.resolve(dict);
   if (!dict.is(Kind::kObject) || !(is.is(Kind::kEmptyDict) || is.is(Kind::kDict)))
     fault("the pickle sets a key of something that is no dictionary, or is one that was used before");
   if (pairs.size() % 2 != 0) fault("the pickle sets a key without a value");
-  settle(pairs, 2);
   Problem ignored;
   const bool is_whole = is.is(Kind::kEmptyDict) && pairs.size() > 2;
   if (const auto row = is_whole ? rows_.make_row(pairs, ignored) : std::nullopt) {
