@@ -19,7 +19,7 @@ using BlockIndex = std::uint32_t;
 constexpr BlockIndex kNoBlock = 0xFFFFFFFFu;
 constexpr std::uint32_t kNoReservation = 0xFFFFFFFFu;
 
-struct BlockRow {
+struct alignas(64) BlockRow {
   Address address = 0;
   Bytes size = 0;
   Bytes requested = 0;  // by its last owner; meaningless while free

@@ -47,7 +47,7 @@ BlockIndex FreeIndex::first_from(const Bin& bin, const Key& key) const {
   }
   for (std::uint64_t low = key.rank();;) {
     std::uint64_t best = kLastRank;
-    for (const std::uint64_t rank : bin.ranks) best = rank >= low && rank < best ? rank : best;
+    for (const std::uint64_t rank : bin.ranks) best = std::min(best, rank >= low ? rank : kLastRank);
     BlockIndex found = kNoBlock;
     for (std::size_t at = 0; at < bin.ranks.size(); ++at) {
       if (bin.ranks[at] != best) continue;
@@ -66,7 +66,7 @@ BlockIndex FreeIndex::last_below(const Bin& bin, const Key& key) const {
   }
   for (std::uint64_t high = key.rank();;) {
     std::uint64_t best = 0;
-    for (const std::uint64_t rank : bin.ranks) best = rank <= high && rank > best ? rank : best;
+    for (const std::uint64_t rank : bin.ranks) best = std::max(best, rank <= high ? rank : 0);
     BlockIndex found = kNoBlock;
     for (std::size_t at = 0; at < bin.ranks.size(); ++at) {
       if (bin.ranks[at] != best) continue;
