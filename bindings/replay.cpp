@@ -99,26 +99,30 @@ void bind_trace(nb::module_& m) {
 }
 
 void bind_program(nb::module_& m) {
-  m.attr("CALLS") = nb::make_tuple("malloc", "free", "free_deferred", "complete", "empty_cache");
+  m.attr("CALLS") =
+      nb::make_tuple("malloc", "free", "free_deferred", "complete", "empty_cache", "empty_pool", "let_go_pool");
   nb::class_<Program> cls(m, "Program", "The calls of a recorded process, one row a call.");
   def_column<std::uint8_t>(cls, "call", &Program::call, "def call(self) -> numpy.typing.NDArray[numpy.uint8]",
                            "Index into CALLS.");
   def_column<std::uint32_t>(cls, "allocation", &Program::allocation,
                             "def allocation(self) -> numpy.typing.NDArray[numpy.uint32]",
-                            "NO_ALLOCATION for a request that failed and for empty_cache.");
+                            "NO_ALLOCATION for a request that failed and for what is no malloc or free.");
   def_column<std::uint32_t>(cls, "event_begin", &Program::event_begin,
                             "def event_begin(self) -> numpy.typing.NDArray[numpy.uint32]", "First event of the call.");
   def_column<std::uint32_t>(cls, "event_end", &Program::event_end,
                             "def event_end(self) -> numpy.typing.NDArray[numpy.uint32]", "One past its last event.");
+  cls.def_ro("no_split_pools", &Program::no_split_pools, "Index into Snapshot.pools: they hand out whole blocks.");
   cls.def_ro("skipped_events", &Program::skipped_events).def("__len__", &Program::count);
   m.def(
       "build_program",
-      [](const Trace& trace, bool releases_are_retries, Bytes known_capacity, std::vector<std::uint32_t> asked) {
+      [](const Trace& trace, bool releases_are_retries, Bytes known_capacity, std::vector<std::uint32_t> asked,
+         bool looks_for_no_split_pools) {
         const nb::gil_scoped_release unlocked;
-        return build_program(trace, {releases_are_retries, known_capacity, std::move(asked)});
+        return build_program(trace, {releases_are_retries, known_capacity, std::move(asked), looks_for_no_split_pools});
       },
       "trace"_a, "releases_are_retries"_a = false, "known_capacity"_a = 0,
-      "asked_releases"_a = std::vector<std::uint32_t>{}, "Groups the events into calls.");
+      "asked_releases"_a = std::vector<std::uint32_t>{}, "looks_for_no_split_pools"_a = false,
+      "Groups the events into calls.");
 }
 
 void bind_self_check(nb::module_& m) {

@@ -70,6 +70,7 @@ class CachingAllocator {
   bool end_scope(OwnerIndex owner);
   bool release_pool(OwnerIndex owner);
   bool empty_pool(OwnerIndex owner);
+  void let_go(OwnerIndex owner);  // a recording knows that the pool is used no more: a full release covers it
   void set_use_on_oom(OwnerIndex owner);
   void set_no_split(OwnerIndex owner);
   void set_capturing(bool capturing) { capturing_ = capturing; }
@@ -107,6 +108,10 @@ class CachingAllocator {
   StreamIndex stream_of(BlockIndex block) const { return lanes_[blocks_[block].lane].stream; }
   OwnerIndex owner_of(BlockIndex block) const { return pools_[lanes_[blocks_[block].lane].pool].owner; }
   bool would_hit(Bytes requested, StreamIndex stream, OwnerIndex owner);  // a cached block serves that request
+  // What a request that finds nothing cached does: wait for other streams, give something back, do so before waiting.
+  bool may_synchronize(OwnerIndex owner) const { return !is_captured(owner != kDefaultOwner); }
+  bool may_release(OwnerIndex owner) const { return may_release_early() || may_synchronize(owner); }
+  bool may_release_early() const { return gc_armed() || settings_.max_split_size != kUnlimited; }
   const Statistics& statistics() const { return statistics_; }
   const AllocatorSettings& settings() const { return settings_; }
   std::optional<Bytes> limit() const { return limit_; }

@@ -60,6 +60,10 @@ bool CachingAllocator::release_pool(OwnerIndex index) {
   return pool.use_count >= 0;
 }
 
+void CachingAllocator::let_go(OwnerIndex index) {
+  if (owners_[index].is_freeable()) freeable_.insert(owners_[index].hash(), index);
+}
+
 bool CachingAllocator::empty_pool(OwnerIndex index) {
   if (!owners_[index].is_freeable()) return true;
   if (is_captured(false)) {

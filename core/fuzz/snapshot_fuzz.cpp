@@ -6,11 +6,10 @@
 #include <sanitizer/allocator_interface.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <random>
 
+#include "fuzz/require.h"
 #include "pickle_mutator.h"
 #include "snapshot/read_snapshot.h"
 
@@ -18,14 +17,6 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 
 namespace gapless {
 namespace {
-
-#define REQUIRE(condition)                                                                 \
-  do {                                                                                     \
-    if (!(condition)) {                                                                    \
-      std::fprintf(stderr, "does not hold: %s (%s:%d)\n", #condition, __FILE__, __LINE__); \
-      std::abort();                                                                        \
-    }                                                                                      \
-  } while (false)
 
 std::size_t live_bytes = 0, live_bytes_peak = 0;
 

@@ -46,7 +46,7 @@ class Pass {
         device_(trace, log_, options.total_bytes),
         allocator_(options.release, device_),
         block_of_(trace.allocations.count(), kNoBlock) {
-    introduce(trace, allocator_);
+    introduce(trace, program, allocator_);
     allocator_.configure(options.settings);
     allocator_.set_limit(options.limit_bytes);
     const std::vector<BlockIndex> start = adopt_start(trace, allocator_);
@@ -105,12 +105,16 @@ class Pass {
         if (is_placed(id)) allocator_.free_deferred(block_of_[id]);
         return;
       case Call::kComplete:
-        if (id < block_of_.size() && block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).is_pending()) {
-          allocator_.complete(block_of_[id]);
-        }
-        return;
+        return complete(id);
       case Call::kEmptyCache:
         allocator_.empty_cache();
+        return;
+      case Call::kEmptyPool:
+        allocator_.let_go(program_.pool[i]);
+        allocator_.empty_pool(program_.pool[i]);
+        return;
+      case Call::kLetGoPool:
+        allocator_.let_go(program_.pool[i]);
         return;
     }
   }
@@ -119,17 +123,33 @@ class Pass {
     return block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).allocated;
   }
 
+  void complete(AllocationId id) {
+    if (id < block_of_.size() && block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).is_pending()) {
+      allocator_.complete(block_of_[id]);
+    }
+  }
+
+  // What a malloc that does not wait for streams finds completed.
+  void complete_first() {
+    for (const std::size_t event : device_.expected()) {
+      if (trace_.events().action[event] != Action::kFreeCompleted) return;
+      complete(trace_.allocation_of_event[event]);
+    }
+  }
+
   void allocate(std::size_t i, AllocationId id) {
     const std::size_t event = program_.event_end[i] - 1;
     const Events& events = trace_.events();
     if (events.size[event] == 0 || events.size[event] >= kMaxRequest) return;
+    const std::uint16_t pool = trace_.pool_of_event[event];
+    const bool gives_back_first = id != kNoAllocation && allocator_.may_release_early();
+    if (!allocator_.may_synchronize(pool) || gives_back_first) complete_first();
     if (begins_with_release() &&
-        allocator_.would_hit(events.size[event], events.stream[event], trace_.pool_of_event[event])) {
+        (allocator_.would_hit(events.size[event], events.stream[event], pool) || !allocator_.may_release(pool))) {
       result_.asked_releases.push_back(program_.event_begin[i]);
       allocator_.empty_cache();
     }
-    const Placement placed =
-        allocator_.malloc_in(events.size[event], events.stream[event], trace_.pool_of_event[event]);
+    const Placement placed = allocator_.malloc_in(events.size[event], events.stream[event], pool);
     if (placed.outcome != Outcome::kServed) return;
     if (id == kNoAllocation) {  // served here, refused there
       allocator_.free(placed.block);
@@ -140,10 +160,11 @@ class Pass {
   }
 
   bool begins_with_release() const {
-    const std::vector<std::size_t>& expected = device_.expected();
-    if (expected.empty()) return false;
-    const Action first = trace_.events().action[expected.front()];
-    return first == Action::kSegmentFree || first == Action::kSegmentUnmap;
+    for (const std::size_t event : device_.expected()) {
+      const Action action = trace_.events().action[event];
+      if (action != Action::kFreeCompleted) return action == Action::kSegmentFree || action == Action::kSegmentUnmap;
+    }
+    return false;
   }
 
   std::optional<TieOrder> compare(AllocationId id) {

@@ -111,12 +111,13 @@ class Adoption {
 
 }  // namespace
 
-void introduce(const Trace& trace, CachingAllocator& allocator) {
+void introduce(const Trace& trace, const Program& program, CachingAllocator& allocator) {
   const Snapshot& snapshot = *trace.snapshot;
   for (StreamIndex stream = 0; stream < snapshot.streams.size(); ++stream) {
     allocator.set_stream_handle(stream, snapshot.streams[stream]);
   }
   for (const PoolId& pool : snapshot.pools) allocator.owner(pool);
+  for (const std::uint16_t pool : program.no_split_pools) allocator.set_no_split(pool);
 }
 
 std::vector<BlockIndex> adopt_start(const Trace& trace, CachingAllocator& allocator) {

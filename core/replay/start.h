@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "allocator/caching_allocator.h"
+#include "replay/program.h"
 #include "trace/trace.h"
 
 namespace gapless {
@@ -12,8 +13,8 @@ namespace gapless {
 // the start (allocations 0 to count - 1 of the trace).
 std::vector<BlockIndex> adopt_start(const Trace& trace, CachingAllocator& allocator);
 
-// Makes the trace's streams and pools known; call before anything else.
-void introduce(const Trace& trace, CachingAllocator& allocator);
+// Makes the trace's streams and the program's pools known; call before anything else.
+void introduce(const Trace& trace, const Program& program, CachingAllocator& allocator);
 
 Bytes start_reserved_bytes(const Trace& trace);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "replay/held_memory.h"
 #include "replay/start.h"
 
 namespace gapless {
@@ -20,7 +21,7 @@ class Run {
         allocator_(options.release, device_),
         block_of_(trace.allocations.count(), kNoBlock) {
     device_.set_limit(options.capacity_bytes);
-    introduce(trace, allocator_);
+    introduce(trace, program, allocator_);
     allocator_.configure(options.settings);
     allocator_.set_limit(options.limit_bytes);
     list_early_frees();
@@ -102,8 +103,9 @@ class Run {
     const AllocationId id = program_.allocation[i];
     switch (program_.call[i]) {
       case Call::kMalloc:
-        return id == kNoAllocation ? repeat_failure(program_.event_end[i] - 1)
-                                   : allocate(id, trace_.allocations.requested[id], program_.event_end[i] - 1);
+        id == kNoAllocation ? repeat_failure(program_.event_end[i] - 1)
+                            : allocate(id, trace_.allocations.requested[id], program_.event_end[i] - 1);
+        return complete_what_waited(i);
       case Call::kFree:
         if (is_allocated(id)) allocator_.free(block_of_[id]);
         return;
@@ -111,13 +113,30 @@ class Run {
         if (is_allocated(id)) allocator_.free_deferred(block_of_[id]);
         return;
       case Call::kComplete:
-        if (block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).is_pending())
-          allocator_.complete(block_of_[id]);
-        block_of_[id] = kNoBlock;
-        return;
+        return complete(id);
       case Call::kEmptyCache:
         allocator_.empty_cache();
         return;
+      case Call::kEmptyPool:
+        allocator_.let_go(program_.pool[i]);
+        allocator_.empty_pool(program_.pool[i]);
+        return;
+      case Call::kLetGoPool:
+        allocator_.let_go(program_.pool[i]);
+        return;
+    }
+  }
+
+  void complete(AllocationId id) {
+    if (block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).is_pending()) allocator_.complete(block_of_[id]);
+    block_of_[id] = kNoBlock;
+  }
+
+  // What completed while the recorded malloc failed at first: here the malloc may not have waited for it.
+  void complete_what_waited(std::size_t i) {
+    for (std::uint32_t event = program_.event_begin[i]; event + 1 < program_.event_end[i]; ++event) {
+      if (trace_.events().action[event] != Action::kFreeCompleted) continue;
+      if (const AllocationId id = trace_.allocation_of_event[event]; id != kNoAllocation) complete(id);
     }
   }
 
@@ -212,27 +231,13 @@ class Run {
     for (AllocationId id = 0; id < block_of_.size(); ++id) {
       if (block_of_[id] != kNoBlock && !allocator_.block(block_of_[id]).is_free()) allocation_of[block_of_[id]] = id;
     }
-    DeviceState& state = result_.state.emplace();
-    for (const BlockIndex index : allocator_.mapped_blocks()) {
-      const BlockRow& row = allocator_.block(index);
-      const bool starts = row.prev == kNoBlock || !allocator_.block(row.prev).mapped;
-      if (starts) {
-        state.segments.push_back({row.address, 0, static_cast<std::uint32_t>(state.blocks.size()), 0, kNoStack,
-                                  static_cast<std::uint16_t>(allocator_.stream_of(index)),
-                                  static_cast<std::uint16_t>(allocator_.owner_of(index)), allocator_.is_small(index),
-                                  row.is_expandable()});
-      }
-      Segment& segment = state.segments.back();
-      segment.size += row.size;
-      ++segment.block_count;
-      const BlockState kind = row.allocated   ? BlockState::kAllocated
-                              : row.is_free() ? BlockState::kFree
-                                              : BlockState::kPending;
-      const AllocationId id = allocation_of[index];
-      const std::uint32_t stack = id == kNoAllocation ? kNoStack : trace_.allocations.stack[id];
-      state.blocks.push_back({row.address, row.size, row.requested, stack, kind});
+    HeldMemory held = held_memory(allocator_);
+    for (std::size_t row = 0; row < held.block_of_row.size(); ++row) {
+      const AllocationId id = allocation_of[held.block_of_row[row]];
+      if (id != kNoAllocation) held.state.blocks[row].stack = trace_.allocations.stack[id];
       result_.allocation_of_block.push_back(id);
     }
+    result_.state = std::move(held.state);
   }
 
   const Trace& trace_;

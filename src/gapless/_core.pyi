@@ -191,7 +191,9 @@ class Program:
 
     @property
     def allocation(self) -> numpy.typing.NDArray[numpy.uint32]:
-        """NO_ALLOCATION for a request that failed and for empty_cache."""
+        """
+        NO_ALLOCATION for a request that failed and for what is no malloc or free.
+        """
 
     @property
     def event_begin(self) -> numpy.typing.NDArray[numpy.uint32]:
@@ -202,11 +204,19 @@ class Program:
         """One past its last event."""
 
     @property
+    def no_split_pools(self) -> list[int]:
+        """Index into Snapshot.pools: they hand out whole blocks."""
+
+    @property
     def skipped_events(self) -> int: ...
     def __len__(self) -> int: ...
 
 def build_program(
-    trace: Trace, releases_are_retries: bool = False, known_capacity: int = 0, asked_releases: Sequence[int] = []
+    trace: Trace,
+    releases_are_retries: bool = False,
+    known_capacity: int = 0,
+    asked_releases: Sequence[int] = [],
+    looks_for_no_split_pools: bool = False,
 ) -> Program:
     """Groups the events into calls."""
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 from gapless import _core
 from gapless.conf import Release, Settings, parse
 from gapless.errors import InputError, TraceError
-from gapless.recording.recording import ACTION, Recording
+from gapless.recording.readings import Reading, readings
+from gapless.recording.recording import Recording
 from gapless.recording.releases import candidates
 from gapless.recording.settings import recorded_settings, to_core
 from gapless.sources import open_snapshot
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 UNKNOWN_TOTAL_BYTES = 512 * GIB
 """A card larger than any: reservations then never run out of addresses."""
-# Cards whose reservations can run out of addresses in a recording; driver totals are a little less, rounded up by page.
-_TRIED_TOTALS = tuple(size * GIB for size in (24, 80, 16, 32, 40, 48, 12, 96, 141, 180, 192))
 
 
 class Progress(Protocol):
@@ -142,32 +141,23 @@ def _attempt(snapshot: Snapshot, row: int, release: Release, options: OpenOption
     text, settings = _settings(snapshot, release, options)
     core = to_core(settings)
     trace = _core.build_trace(snapshot, row, core, release.major, release.minor)
-    best: tuple[Program, SelfCheck | None, int | None] | None = None
-    for program, total_bytes in _variants(snapshot, row, trace, settings, options):
+    events, known = (
+        snapshot.devices[row].events,
+        Reading(total_bytes=options.total_bytes, limit_bytes=options.limit_bytes),
+    )
+    best: tuple[Reading, Program, SelfCheck | None] | None = None
+    for reading in readings(trace, events, len(snapshot.pools), settings, known):
+        program = reading.program(trace)
         check = None
         if len(trace):
-            total = total_bytes or UNKNOWN_TOTAL_BYTES
-            check = _core.self_check(trace, program, release.major, release.minor, core, options.limit_bytes, total)
-        if best is None or (check and best[1] and check.events_matching > best[1].events_matching):
-            best = program, check, total_bytes
+            total = reading.total_bytes or UNKNOWN_TOTAL_BYTES
+            check = _core.self_check(trace, program, release.major, release.minor, core, reading.limit_bytes, total)
+        if best is None or (check and best[2] and check.events_matching > best[2].events_matching):
+            best = reading, program, check
         if check is None or check.exact:
             break
-    assert best is not None  # there is at least one variant
-    program, check, total_bytes = best
+    assert best is not None  # there is at least one reading
+    reading, program, check = best
     if check is not None and check.asked_releases:  # the check found out that they are calls of empty_cache()
-        program = _core.build_program(trace, asked_releases=check.asked_releases)
-    return _Attempt(release, text, settings, trace, program, check, total_bytes)
-
-
-def _variants(
-    snapshot: Snapshot, row: int, trace: Trace, settings: Settings, options: OpenOptions
-) -> list[tuple[Program, int | None]]:
-    """Readings of the recording to try: how releases are grouped into calls, and how large the card is."""
-    program = _core.build_program(trace)
-    first = [(program, options.total_bytes)]
-    events = snapshot.devices[row].events
-    if (events.action == ACTION["segment_free"]).any():
-        first.append((_core.build_program(trace, releases_are_retries=True), options.total_bytes))
-    if settings.expandable_segments and options.total_bytes is None:
-        first += [(program, total) for total in _TRIED_TOTALS]
-    return first
+        program = reading.asking(check.asked_releases).program(trace)
+    return _Attempt(release, text, settings, trace, program, check, reading.total_bytes)
