@@ -165,6 +165,17 @@ def test_marked_lines_of_a_common_log_are_for_their_rank(tmp_path: Path) -> None
     assert answer["first_failure"]["path"] == str(tmp_path / "rank1.pickle.gz")
 
 
+def test_room_for_others_needs_a_card_in_a_folder_too(tmp_path: Path) -> None:
+    write_rank(tmp_path, 0, fails=False)
+    write_rank(tmp_path, 1, fails=False)
+
+    done = gapless("explain", tmp_path, "--leave-free", "1GiB")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--leave-free: nothing failed in this recording" in done.stderr
+    assert "left out" not in done.stderr
+
+
 def test_a_folder_of_logs_alone(tmp_path: Path) -> None:
     (tmp_path / "rank0.log").write_text("step 1\nstep 2\n")
     (tmp_path / "rank1.log").write_text(PYTORCH)

@@ -43,7 +43,7 @@ class RankFiles:
         self._opening = open_options(args)
         if args.at is not None:
             parse_at(args.at)
-        known_of(args)
+        self._asked = known_of(args)
         self._named = log_of(args)
         self.left_out: dict[str, str] = {}
         """What could not be read, with the reason."""
@@ -69,6 +69,8 @@ class RankFiles:
                 f"{self.args.file} holds no memory snapshot that can be read, and no log of a failure",
                 hint="give the folder with the file of each rank",
             )
+        if explained:
+            self._asked.check(explained)
         return join_ranks(explained, alone)
 
     def fixes_of(self, explanation: Explanation | LogExplanation) -> list[Fix]:
@@ -105,7 +107,6 @@ class RankFiles:
             one = explain(recording, mine.options)
             self._known[id(one)] = mine
             found.append(one)
-        known.check(found)
         return found
 
     @contextmanager
