@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gapless.explain.verdict import ORDER
 from gapless.report.fixes import before_and_after, fixes_to_text
 from gapless.report.segment_map import DRAWN, PLAIN, MapOptions, segment_map
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain import Explanation
-    from gapless.explain.finding import Frame, Verdict
+    from gapless.explain.finding import Finding, Frame, Verdict
     from gapless.explain.log import LogExplanation
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix
@@ -157,6 +158,15 @@ def _findings(explanation: Explanation, terminal: Terminal) -> None:
     for finding in others:
         terminal.line("  " + terminal.paint(f"{finding.severity} {finding.code} {finding.name}", finding.severity))
         terminal.paragraph(finding.message, 4)
+        if _has_own_advice(finding, explanation):
+            terminal.paragraph(f"Do: {finding.what_to_do}", 4)
+
+
+def _has_own_advice(finding: Finding, explanation: Explanation) -> bool:
+    """Whether a finding says what to do that the verdict does not; other causes of the failure would contradict it."""
+    is_told = not finding.what_to_do or finding.what_to_do in explanation.verdict.what_to_do
+    is_cause = finding.code in ORDER and explanation.case.moment.is_failure
+    return not is_told and not is_cause and finding.severity != "info"
 
 
 def trust_to_text(explanation: Explanation, terminal: Terminal) -> None:
