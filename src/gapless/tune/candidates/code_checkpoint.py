@@ -44,7 +44,7 @@ def propose(case: Case, sizes: DecisiveSizes) -> Iterator[Candidate | None]:
     allocations = case.recording.trace.allocations
     held = (before <= case.event) & (allocations.free_requested_event[rows] >= case.event)
     saved = int(allocations.size[rows[held]].sum())
-    if saved < _LEAST_SHARE * case.explained.facts.active_bytes:
+    if saved == 0 or saved < _LEAST_SHARE * case.explained.facts.active_bytes:
         return
     largest = rows[held][np.argmax(allocations.size[rows[held]])]
     place = short_place(case.explained.stacks.place(int(allocations.stack[largest])))
