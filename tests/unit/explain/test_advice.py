@@ -40,7 +40,7 @@ def test_a_request_larger_than_the_card_is_not_said_to_meet_a_full_one() -> None
     (capacity,) = (finding for finding in explanation.findings if finding.code == "OOM101")
     assert capacity.severity == "warning"
     assert capacity.message == (
-        "The request for 64.00 GiB at limits.py:36 does not fit beside the 96.00 MiB in use: PyTorch could have"
+        "The request for 64.00 GiB at limits.py:32 does not fit beside the 96.00 MiB in use: PyTorch could have"
         " 23.61 GiB in all."
     )
 
