@@ -49,34 +49,29 @@ class Habits:
         """Whether at least half of those at its place in runs that are over did; else of its stack's; or `UNTOLD`."""
         lives = self.lives
         over = (lives.outlives != UNTOLD) & (lives.run >= 0) & (lives.run < len(lives.phases.begins) - 1)
-        return self._mostly(over, lives.outlives == 1)
+        of_place = _mostly(self.place, over, lives.outlives == 1)
+        return np.where(of_place == UNTOLD, _mostly(lives.stack, over, lives.outlives == 1), of_place)
 
     @cached_property
     def usually_outlives_backward(self) -> NDArray[np.int64]:
         """Whether those at its place, else of its stack, that outlived their run ended outside of backward mostly."""
-        return self._mostly(self._kept_and_ended, ~self.lives.ends_in_backward)
+        return self._of_the_kept(~self.lives.ends_in_backward)
 
     @cached_property
     def usually_meets_backward(self) -> NDArray[np.int64]:
         """Whether for those, mostly, a backward pass began while they lived."""
-        return self._mostly(self._kept_and_ended, self.lives.meets_backward)
+        return self._of_the_kept(self.lives.meets_backward)
 
     @cached_property
     def usually_ends_in_later_backward(self) -> NDArray[np.int64]:
         """Whether those ended in a backward pass mostly, and not in that which made them."""
         lives = self.lives
-        return self._mostly(self._kept_and_ended, lives.ends_in_backward & (lives.last_run > lives.run))
+        return self._of_the_kept(lives.ends_in_backward & (lives.last_run > lives.run))
 
     @cached_property
     def usually_ends_soon(self) -> NDArray[np.int64]:
         """Whether those ended in the next run mostly, or in their own."""
-        return self._mostly(self._kept_and_ended, self.lives.last_run <= self.lives.run + 1)
-
-    @cached_property
-    def _kept_and_ended(self) -> NDArray[np.bool_]:
-        lives = self.lives
-        ended: NDArray[np.bool_] = (lives.outlives == 1) & (lives.run >= 0) & (lives.died < lives.event_count)
-        return ended
+        return self._of_the_kept(self.lives.last_run <= self.lives.run + 1)
 
     @cached_property
     def longest_short_life(self) -> NDArray[np.int64]:
@@ -84,10 +79,6 @@ class Habits:
         lives, short = self.lives, self.lives.outlives == 0
         of_place = _longest(self.place, short, lives.length)
         return np.where(of_place < 0, _longest(lives.stack, short, lives.length), of_place)
-
-    def _mostly(self, counted: NDArray[np.bool_], so: NDArray[np.bool_]) -> NDArray[np.int64]:
-        of_place = _mostly(self.place, counted, so)
-        return np.where(of_place == UNTOLD, _mostly(self.lives.stack, counted, so), of_place)
 
     @cached_property
     def comes_once(self) -> NDArray[np.bool_]:
@@ -101,6 +92,13 @@ class Habits:
         np.maximum.at(last, lives.stack[seen], lives.run[seen])
         once: NDArray[np.bool_] = (first == last)[lives.stack] & seen
         return once
+
+    def _of_the_kept(self, so: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Of those that outlived their run and ended, mostly; a stack stands for its places only while they are new."""
+        lives = self.lives
+        ended = (lives.outlives == 1) & (lives.run >= 0) & (lives.died < lives.event_count)
+        of_place, is_new = _mostly(self.place, ended, so), np.bincount(self.place)[self.place] == 1
+        return np.where(is_new & (of_place == UNTOLD), _mostly(lives.stack, ended, so), of_place)
 
 
 def _numbered(keys: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -141,6 +141,22 @@ def test_what_evaluation_holds_meets_no_backward_and_is_temporary(net: Net, diar
     assert (kinds["given"], kinds["answer"]) == ("temporary", "temporary")
 
 
+def test_a_batch_that_a_kept_graph_holds_is_activations(net: Net, diary: Diary, tmp_path: Path) -> None:
+    """Beside it, from the same line, stand its targets, which end after backward as always."""
+    for step in range(3):
+        diary.need(f"batch{step}", 6 * MIB, BATCH)
+        diary.need(f"targets{step}", 2 * MIB, BATCH)
+        net.free(f"targets{step - 1}")
+        for layer in range(2):
+            diary.need(f"kept{layer}", 8 * MIB, model_call(8 + layer))
+        net.backward()
+        net.optimize(first=step == 0)
+
+    kinds = kinds_in(diary, tmp_path)
+    assert {kinds[f"batch{step}"] for step in range(3)} == {"activations"}
+    assert kinds["targets2"] == "temporary"
+
+
 def test_answers_and_caches_of_a_model_that_is_not_trained(net: Net, diary: Diary, tmp_path: Path) -> None:
     """A cache is replaced in the next call, the answer is gone before it."""
     for call in range(4):
