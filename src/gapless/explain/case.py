@@ -11,6 +11,7 @@ import numpy as np
 from gapless import _core
 from gapless.explain.beside import Beside, beside_of
 from gapless.explain.fragments import Fragments, fragments_of
+from gapless.explain.gradients import Gradients
 from gapless.explain.growth import growth_of
 from gapless.explain.habits import Habits
 from gapless.explain.holders import holders_of
@@ -115,6 +116,11 @@ class Case:
     def lives(self) -> Lives:
         """How long allocations live."""
         return Lives(self.stacks, self.phases)
+
+    @cached_property
+    def gradients(self) -> Gradients:
+        """Those of weights that a backward pass makes and leaves behind."""
+        return Gradients(self.lives)
 
     @cached_property
     def habits(self) -> Habits:

@@ -19,39 +19,37 @@ import numpy as np
 
 from gapless.explain.among import among
 from gapless.explain.finding import ACTIVATIONS, GRADIENTS, OPTIMIZER, TEMPORARY, UNKNOWN, WEIGHTS
+from gapless.explain.gradients import THREADS
 from gapless.explain.lives import WORKSPACE_BYTES
 from gapless.explain.phases import Phase
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gapless.explain.gradients import Gradients
     from gapless.explain.lives import Lives
 
-_THREADS = 2
-"""That multiply matrices: the program's own and one of autograd."""
 
-
-def kinds_before(lives: Lives, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def kinds_before(lives: Lives, gradients: Gradients, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Of each allocation from before the recording the index of its kind."""
     requested, phases = lives.requested[rows], lives.phases
     dies = lives.died[rows] < lives.event_count
-    gradients = lives.gradient_sizes
     kinds = np.full(len(rows), UNKNOWN, dtype=np.int64)
-    like_gradient = dies & among(requested, lives.made_sizes) & ~lives.ends_in_backward[rows]
+    like_gradient = dies & among(requested, gradients.made_sizes) & ~lives.ends_in_backward[rows]
     kinds[dies] = ACTIVATIONS
     kinds[like_gradient] = GRADIENTS
-    if len(gradients):
+    if len(gradients.sizes):
         kinds[like_gradient & (lives.died[rows] > (phases.first(Phase.BACKWARD) or 0))] = OPTIMIZER
     stays = np.flatnonzero(~dies)
     if not phases.has(Phase.BACKWARD):
         kinds[stays] = WEIGHTS
         return kinds
-    gradients_of_weights = lives.made_sizes[lives.made_sizes_are_plain]
-    is_workspace = np.isin(requested[stays], WORKSPACE_BYTES) & ~among(requested[stays], gradients_of_weights)
-    if np.count_nonzero(is_workspace) <= _THREADS:
+    is_workspace = np.isin(requested[stays], WORKSPACE_BYTES) & ~among(requested[stays], gradients.plain_sizes)
+    if np.count_nonzero(is_workspace) <= THREADS:
         kinds[stays[is_workspace]] = TEMPORARY
         stays = stays[~is_workspace]
-    kinds[stays] = _beside(requested[stays], gradients) if len(gradients) else _in_place(lives, requested[stays])
+    sizes, are_made_anew = requested[stays], len(gradients.sizes) > 0
+    kinds[stays] = _beside(sizes, gradients.sizes) if are_made_anew else _in_place(sizes, gradients)
     return kinds
 
 
@@ -62,22 +60,21 @@ def _beside(sizes: NDArray[np.int64], gradients: NDArray[np.int64]) -> NDArray[n
     return kinds
 
 
-def _in_place(lives: Lives, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _in_place(sizes: NDArray[np.int64], gradients: Gradients) -> NDArray[np.int64]:
     """Weights, gradients and the optimizer's, where all of them stay; what does not add up is unknown."""
-    copies = _copies(lives, sizes)
+    copies = _copies(sizes, gradients)
     if copies is None:
         return np.full(len(sizes), UNKNOWN, dtype=np.int64)
     _, of_size, counts = np.unique(sizes, return_inverse=True, return_counts=True)
     share = _rank(sizes) * copies // counts[of_size]
     kinds = np.array([WEIGHTS, GRADIENTS, OPTIMIZER])[share.clip(max=OPTIMIZER)]
     kinds = np.where(counts[of_size] % copies == 0, kinds, UNKNOWN)
-    return np.where(among(sizes, lives.made_sizes), kinds, WEIGHTS)
+    return np.where(among(sizes, gradients.made_sizes), kinds, WEIGHTS)
 
 
-def _copies(lives: Lives, sizes: NDArray[np.int64]) -> int | None:
+def _copies(sizes: NDArray[np.int64], gradients: Gradients) -> int | None:
     """How often each weight is there: of each size as many stay as a pass makes, times the copies; by most bytes."""
-    made = lives.made_sizes[lives.made_sizes_are_plain]
-    values, counts = np.unique(made, return_counts=True)
+    values, counts = np.unique(gradients.plain_sizes, return_counts=True)
     bytes_of: dict[int, int] = {}
     for size, count in zip(values.tolist(), counts.tolist(), strict=True):
         copies, rest = divmod(int(np.count_nonzero(sizes == size)), count)

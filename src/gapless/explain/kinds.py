@@ -125,7 +125,7 @@ class _Sorting:
     def _backwards_over(self, kinds: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether a backward pass began and ended since; the last one has when it left as much as others."""
         now = int(self.phases.run_of(np.array([self.case.moment.event - 1]))[0])
-        left, usual = self.requested[(kinds == GRADIENTS) & (self.run == now)].sum(), self.lives.gradient_sizes.sum()
+        left, usual = self.requested[(kinds == GRADIENTS) & (self.run == now)].sum(), self.case.gradients.sizes.sum()
         complete = usual > 0 and left >= _NEARLY * usual
         over = np.flatnonzero(self.phases.phase[: now + complete] == Phase.BACKWARD)
         return np.less(self.run, over[-1] if len(over) else -1)
@@ -154,12 +154,12 @@ class _Sorting:
         kinds[mine] = np.where(self.outlives == 1, np.where(used_up, ACTIVATIONS, GRADIENTS), TEMPORARY)[mine]
         open_ends = np.flatnonzero(mine & (self.outlives == UNTOLD))
         weights = self.requested[kinds == WEIGHTS]
-        allowed = weights if len(weights) else self.lives.gradient_sizes
+        allowed = weights if len(weights) else self.case.gradients.sizes
         chosen = oldest_of_each_size(self.requested[open_ends], allowed, self.requested[kinds == GRADIENTS])
         kinds[open_ends[chosen]] = GRADIENTS
 
     def _born_before(self, kinds: NDArray[np.int64], mine: NDArray[np.bool_]) -> None:
-        kinds[mine] = kinds_before(self.lives, self.alive[mine])
+        kinds[mine] = kinds_before(self.lives, self.case.gradients, self.alive[mine])
 
     def _workspaces(self, kinds: NDArray[np.int64]) -> None:
         """Each thread's matrix library takes one workspace when it first multiplies, and keeps it.

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gapless.explain.among import among
 from gapless.explain.phases import Phase, Phases
-from gapless.explain.roles import Role
 from gapless.explain.sites import Site, site_of
 from gapless.recording.recording import ACTION
 
@@ -164,40 +162,6 @@ class Lives:
         beside: list[bool] = [_is_beside(site_of(self.stacks.stack(stack)), call) for stack in range(self.stacks.count)]
         again |= np.array([*beside, False])
         return again
-
-    @cached_property
-    def gradient_sizes(self) -> NDArray[np.int64]:
-        """Bytes of each gradient that one backward pass left behind, the pass that left most.
-
-        None where most of those that it made end in the pass: there they are added to what stands, and only the last
-        ones, which nothing follows, outlive it.
-        """
-        made, plain = self._gradients_made, self.made_sizes_are_plain
-        stays = self.outlives[made] == 1
-        adds = plain.any() and 2 * np.count_nonzero(stays & plain) < np.count_nonzero(plain)
-        found: NDArray[np.int64] = self.made_sizes[stays]
-        return found[:0] if adds else found
-
-    @property
-    def made_sizes(self) -> NDArray[np.int64]:
-        """Bytes of all that this backward pass made in a size that stands from setup."""
-        return self.requested[self._gradients_made]
-
-    @property
-    def made_sizes_are_plain(self) -> NDArray[np.bool_]:
-        """Of each, whether forward passes make nothing in that size, so that it is no gradient of an activation."""
-        return ~among(self.made_sizes, self.requested[self.phase == Phase.FORWARD])
-
-    @cached_property
-    def _gradients_made(self) -> NDArray[np.int64]:
-        of_setup = self.requested[(self.phase == Phase.SETUP) & ~self.belongs_to_a_step[self.stack]]
-        made = (self.phase == Phase.BACKWARD) & (self.outlives != UNTOLD) & (self.run >= 0)
-        made &= among(self.requested, of_setup) if len(of_setup) else ~np.isin(self.requested, WORKSPACE_BYTES)
-        named = made & (self.phases.roles[self.stack] == Role.GRADIENT)
-        made = named if named.any() else made
-        left = self.run[made & (self.outlives == 1)]
-        counted = left if len(left) else self.run[made]
-        return np.flatnonzero(made & (self.run == (np.bincount(counted).argmax() if len(counted) else -1)))
 
 
 def _is_beside(site: Site, call: Site) -> bool:

@@ -110,7 +110,7 @@ def test_gradients_that_are_named_so_by_native_frames_go_first(net: Net, diary: 
     diary.drop(begin)
 
     case = case_of(diary, tmp_path)
-    assert sorted(case.lives.gradient_sizes.tolist()) == [24 * MIB, 32 * MIB]
+    assert sorted(case.gradients.sizes.tolist()) == [24 * MIB, 32 * MIB]
     assert kinds_in(diary, tmp_path) == named(
         ("weights", "weight0 weight1"), ("optimizer", "state0 state1"), ("temporary", "batch1")
     )
@@ -176,6 +176,27 @@ def test_two_workspaces_of_matrix_libraries_are_temporary(net: Net, diary: Diary
 
     kinds = kinds_in(diary, tmp_path)
     assert (kinds["workspace0"], kinds["workspace1"], kinds["weight0"]) == ("temporary", "temporary", "weights")
+
+
+def test_workspaces_are_no_weights_though_something_of_their_size_flows_back(diary: Diary, tmp_path: Path) -> None:
+    diary.need("weight", 24 * MIB)
+    diary.need("state", 24 * MIB)
+    diary.need("workspace0", 33_554_432)
+    diary.need("workspace1", 33_554_432)
+    begin = len(diary.events)
+    for _ in range(2):
+        diary.need("kept", 8 * MIB, model_call(8))
+        diary.need("flowing", 33_554_432)
+        diary.free("flowing")
+        diary.need("gradient", 24 * MIB)
+        diary.free("kept")
+        diary.need("list", 4 * MIB, optimizer_step(function="_multi_tensor_sgd"))
+        diary.free("list", "gradient")
+    diary.drop(begin)
+
+    assert kinds_in(diary, tmp_path) == named(
+        ("weights", "weight"), ("optimizer", "state"), ("temporary", "workspace0 workspace1")
+    )
 
 
 def test_the_oldest_of_each_size() -> None:

@@ -41,7 +41,7 @@ def shrinking(case: Case) -> NDArray[np.int64]:
     """Allocations of forward passes, and of backward passes what is not of a gradient's size."""
     lives = case.explained.lives
     forward = lives.phase == Phase.FORWARD
-    backward = (lives.phase == Phase.BACKWARD) & ~np.isin(lives.requested, lives.gradient_sizes)
+    backward = (lives.phase == Phase.BACKWARD) & ~np.isin(lives.requested, case.explained.gradients.sizes)
     return np.flatnonzero((lives.run >= 0) & (forward | backward))
 
 
