@@ -38,7 +38,7 @@ def before_and_after(fix: Fix, terminal: Terminal, *, has_failed: bool = True) -
     if fix.conf is not None:
         terminal.line(terminal.paint(f"  export {line_to_copy(fix.conf)}", "bold"))
     before, after = fix.reserved_bytes_peak_before, fix.reserved_bytes_peak_after
-    margin = "" if fix.margin_bytes is None else f", {format_bytes(fix.margin_bytes)} to spare"
+    margin = "" if fix.margin_bytes is None else f", at least {format_bytes(fix.margin_bytes)} to spare"
     terminal.paragraph(
         f"reserved at most: {format_bytes(before)} before, {format_bytes(after)} after{margin}; calls of the driver:"
         f" {fix.device_calls_before:,} before, {fix.device_calls_after:,} after",
