@@ -35,7 +35,7 @@ class Surroundings:
     backend: str = "CUDA"
     releases: tuple[str, ...] = ()
     settings: str = ""  # the last settings string that the log shows in use
-    hint_is_missing: bool = False  # as from 2.14 on when expandable segments are on
+    hint_is_missing: bool = False  # 2.14 leaves it out when expandable segments are on; a quotation may do so as well
 
     @staticmethod
     def of(message: OomMessage, settings: tuple[str, ...]) -> Surroundings:
@@ -45,8 +45,13 @@ class Surroundings:
 
     @property
     def is_expandable(self) -> bool:
-        """Whether expandable segments are on, as far as the log tells."""
-        return self.hint_is_missing or "expandable_segments:True" in self.settings.replace(" ", "")
+        """Whether the log shows that expandable segments are on."""
+        return "expandable_segments:True" in self.settings.replace(" ", "")
+
+    @property
+    def may_be_expandable(self) -> bool:
+        """Whether they may be on although the log shows no settings that say so."""
+        return self.hint_is_missing and not self.is_old and "expandable_segments" not in self.settings
 
     @property
     def is_old(self) -> bool:
@@ -66,8 +71,8 @@ class Surroundings:
         """What may help when free memory lies in pieces."""
         if self.is_expandable:
             return (
-                "Expandable segments are on already, so that advice is void here: lower the peak, or allocate what"
-                " lives long before what comes and goes."
+                "Expandable segments are on already: lower the peak, or allocate what lives long before what comes"
+                " and goes."
             )
         if self.is_old:
             return (
@@ -75,7 +80,12 @@ class Surroundings:
                 " help more."
             )
         caution = " (on ROCm only from 7 on)" if self.backend == "HIP" else ""
-        return f"Try {self._line()}{caution}; a log cannot prove that it helps."
+        advice = f"Try {self._line()}{caution}; a log cannot prove that it helps."
+        if self.may_be_expandable:
+            advice += (
+                " It may be on already (PyTorch 2.14 then leaves out its hint, as this text does): lower the peak then."
+            )
+        return advice
 
     def void_hint(self, message: OomMessage) -> str:
         """A sentence about the hint that PyTorch prints whatever the cause was."""

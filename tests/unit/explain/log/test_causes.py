@@ -125,14 +125,27 @@ def test_advice_names_expandable_segments_only_where_they_may_help() -> None:
         explain(changed(request=25 * GIB)),
         explain(changed(in_use=8 * GIB, reserved=9 * GIB)),
         explain(pieces, before=on),
-        explain(changed(request=2 * GIB, is_expandable=True), "2.14"),
         explain(pieces, "1.13"),
     ):
         assert line not in found.verdict.what_to_do
     assert "does not apply here" in explain(BASE).verdict.what_to_do
     assert "on already" in explain(pieces, before=on).verdict.what_to_do
-    assert "on already" in explain(changed(request=2 * GIB, is_expandable=True), "2.14").verdict.what_to_do
     assert "max_split_size_mb:128" in explain(pieces, "1.13").verdict.what_to_do
+
+
+def test_a_hint_that_is_missing_does_not_prove_that_segments_are_expandable() -> None:
+    text = changed(request=2 * GIB).text("2.6")
+    quoted = text[: text.index(" If reserved but unallocated")]  # whoever quotes a message may leave its end out
+    off = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False\n"
+
+    def advice(text: str) -> str:
+        return explain_log(scan_log(io.BytesIO(f"{text}\n".encode()))).verdict.what_to_do
+
+    assert advice(quoted).startswith("Try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True")
+    assert "It may be on already" in advice(quoted)
+    assert "on already" not in advice(text)
+    assert advice(off + quoted).startswith("Try ")
+    assert "on already" not in advice(off + quoted)
 
 
 def test_advice_keeps_the_users_own_settings() -> None:
