@@ -68,7 +68,7 @@ SMALLEST_CARD_BYTES = 64 * MIB
 """A size below this is taken for a slip: 24 means bytes, not GiB."""
 
 
-def find_card(text: str) -> Card:
+def find_card(text: str, option: str = "--card") -> Card:
     """The card that a name or a size means.
 
     A size is what PyTorch may reserve, with nothing taken off.
@@ -86,16 +86,16 @@ def find_card(text: str) -> Card:
     if known:
         return known.card
     if name == "a100":
-        raise InputError("there are two cards named a100", hint="write a100-40g or a100-80g", where="--card")
+        raise InputError("there are two cards named a100", hint="write a100-40g or a100-80g", where=option)
     if not any(char.isdigit() for char in name[:1]):
         near = difflib.get_close_matches(name, [*_BY_NAME, *_SHORT], n=1, cutoff=0.4)
         like = f"did you mean {near[0]}? " if near else ""
         hint = f"{like}Known: {', '.join(_BY_NAME)}; or a size like 24GiB"
-        raise InputError(f"no card is known as {text[:60]!r}", hint=hint, where="--card")
-    size = parse_bytes(text, "--card")
+        raise InputError(f"no card is known as {text[:60]!r}", hint=hint, where=option)
+    size = parse_bytes(text, option)
     if size < SMALLEST_CARD_BYTES:
         hint = f"write {text.strip()}GiB?" if size and text.strip().isdigit() else "write it like 24GiB"
-        raise InputError(f"a card of {format_bytes(size)} is too small for anything", hint=hint, where="--card")
+        raise InputError(f"a card of {format_bytes(size)} is too small for anything", hint=hint, where=option)
     return Card(text.strip(), size, size)
 
 

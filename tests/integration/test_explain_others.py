@@ -37,7 +37,8 @@ def test_the_size_of_the_card_shows_what_others_hold(name: str) -> None:
     row = ROWS[name]
 
     without, with_card = (
-        explained(file_of(name), "--no-fixes", *card) for card in ([], ["--card", str(row["card"]["card_bytes"])])
+        explained(file_of(name), "--no-fixes", *card)
+        for card in ([], ["--recorded-card", str(row["card"]["card_bytes"])])
     )
 
     assert with_card["verdict"]["code"] == row["expected"]["verdict"] == "OUT501"
@@ -48,7 +49,7 @@ def test_the_usual_context_is_nobody_else() -> None:
     name = "out501_near_miss_usual_context"
 
     for card in ("8GiB", str(ROWS[name]["card"]["card_bytes"])):
-        assert explained(file_of(name), "--no-fixes", "--card", card)["verdict"]["code"] == "OOM101"
+        assert explained(file_of(name), "--no-fixes", "--recorded-card", card)["verdict"]["code"] == "OOM101"
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row["expected"].get("needs") == "log"])

@@ -49,6 +49,13 @@ def card_of(args: argparse.Namespace) -> Card | None:
     return None if args.card is None else find_card(args.card)
 
 
+def recorded_card_of(args: argparse.Namespace) -> Card | None:
+    """The card that --recorded-card names; None where it is not given."""
+    from gapless.cards import find_card  # noqa: PLC0415
+
+    return None if args.recorded_card is None else find_card(args.recorded_card, "--recorded-card")
+
+
 def settings_text(text: str) -> str:
     """Settings as they are given: the value alone, or the assignment as it stands in a script.
 

@@ -17,7 +17,8 @@ _EXAMPLES = """examples:
   gapless explain snapshot.pickle --at oom:0 --format json
   gapless explain snapshots/                              ranks of a job: the first failure, the outlier
   gapless explain snapshot.pickle --log train.log         NCCL, cuBLAS or cuDNN failed: was it PyTorch's cache?
-  gapless explain snapshot.pickle --card 24GiB            with the card's size: does somebody else hold memory?
+  gapless explain snapshot.pickle --recorded-card 24GiB   it was recorded there: did somebody else hold memory?
+  gapless explain snapshot.pickle --card 24GiB            would it fit there?
   gapless explain snapshot.pickle --card 24GiB --leave-free 6GiB
   gapless explain train.log                               what the messages of a log prove
   kubectl logs trainer | gapless explain -
@@ -37,6 +38,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("file", metavar="FILE", help="a snapshot, a folder of ranks, a log, or - for a log on stdin")
     add_recording_options(parser)
+    parser.add_argument(
+        "--recorded-card",
+        metavar="CARD",
+        help="the card that the run was recorded on, by name or size: what it lacks, others held",
+    )
     parser.add_argument("--leave-free", metavar="SIZE", help="memory of the card that others need, like 6GiB")
     parser.add_argument(
         "--log", metavar="LOG", help="the run's log: which library failed (NCCL, cuBLAS, cuDNN), the card's size"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gapless.cards import Card
-from gapless.cli.common import card_of
+from gapless.cli.common import card_of, recorded_card_of
 from gapless.errors import InputError
 from gapless.explain import ExplainOptions
 from gapless.explain.beside import CONTEXT_BYTES
@@ -29,9 +29,11 @@ class Known:
     """The same, read."""
 
     card: Card | None
-    """That the reader named."""
+    """That the run shall fit on."""
+    recorded_card: Card | None
+    """That the run was recorded on, as the reader says."""
     logged_card: Card | None
-    """That PyTorch's messages in the log name; what a recording shows is more exact."""
+    """The same, as PyTorch's messages in the log say; what a recording shows is more exact."""
     leave_free_bytes: int
     library: FailedLibrary | None
     at: str | None
@@ -39,11 +41,12 @@ class Known:
     @property
     def options(self) -> ExplainOptions:
         """For the explanation."""
-        library, card = self.library, self.card or self.logged_card
+        library, recorded = self.library, self.recorded_card or self.logged_card
         return ExplainOptions(
             at=self.at,
             card_bytes=self.card.capacity_bytes if self.card else None,
-            card_total_bytes=card.total_bytes if card else None,
+            recorded_card_bytes=self.recorded_card.capacity_bytes if self.recorded_card else None,
+            card_total_bytes=recorded.total_bytes if recorded else None,
             outside_failure=library.name if library else None,
             outside_request_bytes=library.request_bytes if library else None,
             outside_is_sure=library is None or library.is_sure,
@@ -72,7 +75,7 @@ class Known:
         if explanation.verdict.code == "OUT501":
             return []  # a replay does not know when the others came
         if not case.moment.is_failure:
-            beside, card = case.beside, card or self.logged_card
+            beside, card = case.beside, card or self.recorded_card or self.logged_card
             if beside is None or not beside.fits_beside or card is None or explanation.verdict.code != "OUT502":
                 return []
             free = beside.wanted_bytes or 0
@@ -87,15 +90,15 @@ def known_of(args: argparse.Namespace, scan: LogScan | None = None, rank: int | 
     Raises:
         InputError: A card or size is not understood.
     """
-    card = card_of(args)
+    card, recorded = card_of(args), recorded_card_of(args)
     free = parse_bytes(args.leave_free, "--leave-free") if args.leave_free is not None else 0
     if scan is None:
-        return Known(card, None, free, None, args.at)
+        return Known(card, recorded, None, free, None, args.at)
     from gapless.explain.log.failed_library import card_total_bytes, failed_library  # noqa: PLC0415  (few have a log)
 
     total = card_total_bytes(scan)
     logged = Card("the card that the log names", total - CONTEXT_BYTES, total) if total else None
-    return Known(card, logged, free, failed_library(scan, rank), args.at)
+    return Known(card, recorded, logged, free, failed_library(scan, rank), args.at)
 
 
 def log_of(args: argparse.Namespace) -> LogScan | None:

@@ -34,7 +34,7 @@ _CHUNK_BYTES = 1 << 20
 
 def explain_log_file(args: argparse.Namespace) -> tuple[Finding, ...]:
     """Prints what a log proves; its findings."""
-    for option in ("card", "at", "device", "torch", "leave_free", "log"):
+    for option in ("card", "recorded_card", "at", "device", "torch", "leave_free", "log"):
         if getattr(args, option) is not None:
             raise InputError(
                 "a log has no events to look at or to replay",

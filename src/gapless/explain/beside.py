@@ -51,9 +51,11 @@ class Beside:
 
     @property
     def card_bytes(self) -> int | None:
-        """What PyTorch could reserve on the card; None where the card is not known."""
+        """What PyTorch could reserve on the card where somebody failed or needs room; None where it is not known."""
         options = self.case.options
-        return options.card_bytes or card_bytes_of(options) or self.case.facts.capacity_bytes
+        if self.has_failed:  # on the card of the recording, which another one says nothing of
+            return recorded_card_bytes_of(options) or self.case.facts.limit_bytes
+        return options.card_bytes or recorded_card_bytes_of(options) or self.case.facts.capacity_bytes
 
     @property
     def room_bytes(self) -> int:
@@ -63,9 +65,10 @@ class Beside:
     @property
     def fits_beside(self) -> bool | None:
         """Whether what is wanted fits beside all that PyTorch ever had in use; None where that is not known."""
-        if self.card_bytes is None or self.wanted_bytes is None:
+        card_bytes = self.case.options.card_bytes or self.card_bytes
+        if card_bytes is None or self.wanted_bytes is None:
             return None
-        return int(self.case.recording.curves["active"].max()) + self.wanted_bytes <= self.card_bytes
+        return int(self.case.recording.curves["active"].max()) + self.wanted_bytes <= card_bytes
 
     @property
     def is_starved_by_cache(self) -> bool:
@@ -95,14 +98,14 @@ def beside_of(case: Case) -> Beside | None:
         return None
     if options.outside_failure is not None:
         return Beside(case, options.outside_failure, options.outside_request_bytes, True)
-    if not options.leave_free_bytes or (card_bytes_of(options) or case.facts.capacity_bytes) is None:
+    if not options.leave_free_bytes or (recorded_card_bytes_of(options) or case.facts.capacity_bytes) is None:
         return None
     return Beside(case, "Others", options.leave_free_bytes, False)
 
 
-def card_bytes_of(options: ExplainOptions) -> int | None:
-    """What PyTorch could reserve on the card that the reader named: the least that is known."""
-    known = [options.card_bytes] if options.card_bytes is not None else []
+def recorded_card_bytes_of(options: ExplainOptions) -> int | None:
+    """What PyTorch could have reserved on the recorded run's card, as the reader or a log says: the least known."""
+    known = [options.recorded_card_bytes] if options.recorded_card_bytes is not None else []
     if options.card_total_bytes is not None:
         known.append(options.card_total_bytes - CONTEXT_BYTES)
     return min(known, default=None)

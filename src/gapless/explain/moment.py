@@ -172,9 +172,11 @@ def _most_reserved(recording: Recording, moment: Moment) -> int:
 def _capacity(
     options: ExplainOptions, limit: int | None, reserved: int, request: Request | None, most_reserved: int
 ) -> int | None:
-    """What PyTorch may reserve: as said, else what it had and could still have got at the failure."""
-    if options.card_bytes is not None:
-        return options.card_bytes if limit is None else min(options.card_bytes, limit)
+    """What PyTorch may reserve: on the card that it was recorded on where that is said, or else on the one asked about
+    where nothing failed; else what it had and could still have got at the failure."""
+    said = options.recorded_card_bytes or (options.card_bytes if request is None else None)
+    if said is not None:
+        return said if limit is None else min(said, limit)
     if request is None:
         return limit
     if request.refused_by_limit:

@@ -17,13 +17,15 @@ class ExplainOptions:
     at: str | None = None
     """``oom``, ``oom:K`` (0-based), ``peak``, ``end`` or ``event:N``; not said: the last failure, else the peak."""
     card_bytes: int | None = None
-    """What PyTorch may reserve on the card."""
+    """What PyTorch may reserve on the card that the run shall fit on; says nothing of the one it was recorded on."""
+    recorded_card_bytes: int | None = None
+    """What PyTorch could have reserved on the card that it was recorded on, had nobody else been there."""
     limit_bytes: int | None = None
     """Of a memory fraction, where it is known."""
     fraction: float | None = None
     """The memory fraction, where it is known; with `card_total_bytes` it gives the limit."""
     card_total_bytes: int | None = None
-    """What the card's driver reports as its size."""
+    """What the driver reports as the size of the card that it was recorded on."""
     outside_failure: str | None = None
     """Who ran out of memory instead of PyTorch (as "NCCL" or "cuBLAS"), where a log says so."""
     outside_request_bytes: int | None = None

@@ -40,7 +40,7 @@ def test_what_pytorch_had_earlier_proves_that_others_hold_it(tmp_path: Path) -> 
 
 
 def test_a_card_that_is_named_tells_what_others_hold(tmp_path: Path) -> None:
-    explanation = explain(crowded(1 * GIB).open(tmp_path), ExplainOptions(card_bytes=4 * GIB))
+    explanation = explain(crowded(1 * GIB).open(tmp_path), ExplainOptions(recorded_card_bytes=4 * GIB))
 
     assert explanation.verdict.code == "OUT501"
     assert explanation.verdict.confidence == "likely"
@@ -55,18 +55,32 @@ def test_a_card_by_its_total_leaves_room_for_the_context(tmp_path: Path) -> None
 
 
 def test_others_are_not_the_reason_when_the_whole_card_would_not_do(tmp_path: Path) -> None:
-    explanation = explain(crowded(1 * GIB).open(tmp_path), ExplainOptions(card_bytes=1200 * MIB))
+    explanation = explain(crowded(1 * GIB).open(tmp_path), ExplainOptions(recorded_card_bytes=1200 * MIB))
 
     assert explanation.verdict.code == "OOM101"
 
 
 def test_what_others_hold_is_not_the_reason_where_there_was_room_in_pieces(tmp_path: Path) -> None:
-    explanation = explain(cached_elsewhere(300 * MIB, stream=5).open(tmp_path), ExplainOptions(card_bytes=4 * GIB))
+    explanation = explain(
+        cached_elsewhere(300 * MIB, stream=5).open(tmp_path), ExplainOptions(recorded_card_bytes=4 * GIB)
+    )
 
     (finding,) = (one for one in explanation.findings if one.code == "OUT501")
     assert explanation.verdict.code == "FRAG202"
     assert finding.severity == "warning"
     assert finding.message == "3.00 GiB of the card are held outside PyTorch."
+
+
+def test_a_card_that_is_asked_about_says_nothing_of_the_one_that_failed(tmp_path: Path) -> None:
+    diary = Diary(capacity_bytes=1 * GIB)
+    diary.malloc("a", 900 * MIB)
+    diary.malloc("b", 300 * MIB)
+
+    explanation = explain(diary.open(tmp_path), ExplainOptions(card_bytes=4 * GIB))
+
+    assert "OUT501" not in {finding.code for finding in explanation.findings}
+    assert explanation.verdict.code == "OOM101"
+    assert explanation.facts.capacity_bytes == 1 * GIB
 
 
 def test_without_a_card_or_a_past_nothing_is_said(tmp_path: Path) -> None:
@@ -118,7 +132,7 @@ def test_a_cache_smaller_than_what_was_asked_for_is_not_the_reason(tmp_path: Pat
 
 
 def test_others_hold_what_a_library_did_not_get(tmp_path: Path) -> None:
-    options = ExplainOptions(outside_failure="NCCL", outside_request_bytes=2 * GIB, card_bytes=12 * GIB)
+    options = ExplainOptions(outside_failure="NCCL", outside_request_bytes=2 * GIB, recorded_card_bytes=12 * GIB)
 
     explanation = explain(large_cache(200 * MIB).open(tmp_path), options)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless.cards import KNOWN_CARDS
+from gapless.explain.beside import recorded_card_bytes_of
 from gapless.explain.frames import short_place
 from gapless.explain.rule import Rule
 from gapless.explain.words import percent, plural, the_request
@@ -114,7 +115,7 @@ def _steps_left(case: Case, per_step: int) -> int | None:
 def _card_bytes(case: Case) -> int:
     """What PyTorch may reserve, as far as it is known; else of the largest card there is."""
     options = case.options
-    known = options.card_bytes or case.facts.capacity_bytes or options.card_total_bytes
+    known = options.card_bytes or recorded_card_bytes_of(options) or case.facts.capacity_bytes
     return known or max(card.card.capacity_bytes for card in KNOWN_CARDS)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gapless.explain.beside import recorded_card_bytes_of
 from gapless.explain.rule import Rule
 from gapless.explain.words import request_places, the_request
 from gapless.units import format_bytes
@@ -33,7 +34,7 @@ def find(case: Case) -> Iterator[Finding]:
     if refusal is None:
         return
     asked = refusal.request.segment_bytes
-    ceiling = max(refusal.limit_bytes_most, case.options.card_bytes or 0)
+    ceiling = max(refusal.limit_bytes_most, recorded_card_bytes_of(case.options) or 0)
     if refusal.by_limit and refusal.reserved_bytes == 0 and refusal.limit_bytes_least != refusal.limit_bytes_most:
         ceiling = asked - 1  # nothing was reserved, and yet it was refused
     if asked <= ceiling:

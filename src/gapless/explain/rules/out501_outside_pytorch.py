@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gapless.explain.beside import card_bytes_of
+from gapless.explain.beside import recorded_card_bytes_of
 from gapless.explain.request import request_of
 from gapless.explain.rule import Rule
 from gapless.explain.words import request_places, the_request
@@ -26,7 +26,8 @@ RULE = Rule(
     " library holds the rest, and with it the request would have been served.",
     why="PyTorch's own numbers look harmless then, and no setting of its allocator brings the memory back.",
     measured="At the failing request: what was reserved plus what the card had free is all that PyTorch could have."
-    " That is held against the card (--card), or against the most that PyTorch itself had or could have had earlier in"
+    " That is held against the card that the run was recorded on, where its size is told (--recorded-card, or PyTorch's"
+    " message in a --log), or against the most that PyTorch itself had or could have had earlier in"
     " the same recording. Without either nothing is said: a recording alone does not tell how large the card is. Where"
     " a log says that a library failed (--log), what it asked for is held against the card less what PyTorch had.",
     do="Look who is on the card (nvidia-smi), end what is left over from earlier runs, give each process a card of its"
@@ -77,7 +78,7 @@ _EARLIER = "although earlier in this recording it could have"
 
 def _card(case: Case, refusal: Refusal) -> tuple[int, str]:
     """The most that PyTorch can be known to could have had, and how that is known."""
-    known = card_bytes_of(case.options)
+    known = recorded_card_bytes_of(case.options)
     if known is not None:
         return known, "of a card with room for"
     reserved = case.recording.curves["reserved"][: refusal.request.event + 1]
