@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.integration.run import gapless
+from tests.recordings import ROOT
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "verdicts"
 ROWS = {row["name"]: row for row in json.loads((FOLDER / "manifest.json").read_text())["recordings"]}
@@ -136,6 +138,14 @@ def test_a_snapshot_is_no_log() -> None:
 
     assert done.returncode == 2
     assert "is not a log" in done.stderr
+
+
+def test_what_stays_free_is_not_offered_to_pytorch() -> None:
+    demo = str(ROOT / "examples" / "demo_out_of_memory.pickle.gz")
+
+    done = gapless("explain", demo, "--card", "24GiB", "--leave-free", "6GiB", "--no-fixes")
+
+    assert re.search(r"may reserve +18\.00 GiB", done.stdout)
 
 
 @pytest.mark.parametrize("option", ["--leave-free", "--log"])

@@ -81,7 +81,7 @@ def _moment(explanation: Explanation, terminal: Terminal) -> None:
     rows = (
         ("requested", facts.requested_bytes),
         ("limit", facts.limit_bytes),
-        ("may reserve", facts.capacity_bytes),
+        ("may reserve", _may_reserve(explanation)),
         ("reserved", facts.reserved_bytes),
         ("allocated", facts.allocated_bytes),
         ("free in cache", facts.free_bytes),
@@ -93,6 +93,14 @@ def _moment(explanation: Explanation, terminal: Terminal) -> None:
     cells = [f"{name:<14}{format_bytes(size):>12}" for name, size in rows if size is not None]
     for left, right in zip(cells[::2], [*cells[1::2], ""], strict=False):
         terminal.line(f"  {left}    {right}".rstrip())
+
+
+def _may_reserve(explanation: Explanation) -> int | None:
+    """What PyTorch has of the card, less what shall stay free."""
+    capacity, options = explanation.facts.capacity_bytes, explanation.case.options
+    if capacity is None:
+        return None
+    return min(capacity, max((options.card_bytes or capacity) - options.leave_free_bytes, 0))
 
 
 def _map(explanation: Explanation, terminal: Terminal) -> None:

@@ -58,9 +58,12 @@ class Candidate:
             total = max(capacity_bytes, card.total_bytes - card.capacity_bytes + capacity_bytes)
             card = replace(card, capacity_bytes=capacity_bytes, total_bytes=total)
         base = case.options(card)
+        # What stays free is kept free by a fraction where this change sets one; else it is as if others had it already.
+        taken = 0 if self.fraction is not None else case.leave_free_bytes
         return replace(
             base,
             settings=self.settings,
+            capacity_bytes=max(card.capacity_bytes - taken, 0),
             limit_bytes=self._limit(case, card, base.limit_bytes),
             edits=self.edits,
         )

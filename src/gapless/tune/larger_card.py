@@ -24,11 +24,14 @@ def larger_card(case: Case, parts: int = FINE_PARTS) -> tuple[Candidate, Smalles
     found = smallest_card(case, as_it_is, parts=parts)
     if found is None or found.bytes <= case.card.capacity_bytes:
         return None
-    need = format_bytes(found.bytes)
+    need = format_bytes(found.bytes - case.leave_free_bytes)
+    free = f" beside the {format_bytes(case.leave_free_bytes)} that stay free" if case.leave_free_bytes else ""
     if case.demand_beyond_bytes or case.growth_bytes_per_step:
-        change = f"a card on which PyTorch may reserve more than {need}: what comes after the failure needs memory too"
+        change = (
+            f"a card on which PyTorch may reserve more than {need}{free}: what comes after the failure needs memory too"
+        )
         return Candidate(kind=Kind.CARD, change=change, card=Card("larger", found.bytes, found.bytes)), found
     able = [known.card for known in KNOWN_CARDS if known.card.capacity_bytes >= found.bytes]
     card = min(able, key=lambda card: card.capacity_bytes, default=Card("larger", found.bytes, found.bytes))
     name = f", like the {card.name}" if able else ""
-    return Candidate(kind=Kind.CARD, change=f"a card on which PyTorch may reserve {need}{name}", card=card), found
+    return Candidate(kind=Kind.CARD, change=f"a card on which PyTorch may reserve {need}{free}{name}", card=card), found

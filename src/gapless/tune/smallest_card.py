@@ -43,7 +43,7 @@ class SmallestCard:
 def smallest_card(
     case: Case, candidate: Candidate, *, holds_at: int | None = None, parts: int = FINE_PARTS
 ) -> SmallestCard | None:
-    """The least that PyTorch must be able to reserve; None where no size helps.
+    """The least that PyTorch must be able to reserve, and what stays free for others; None where no size helps.
 
     Args:
         case: What is tuned.
@@ -57,8 +57,9 @@ def smallest_card(
     top = _up(max(result.reserved_bytes_peak for result in endless.results), PAGE_BYTES)
     if top == 0:  # nothing is ever reserved
         return None
-    floor = _up(min(result.active_bytes_peak for result in endless.results), PAGE_BYTES)
+    floor = _up(min(result.active_bytes_peak for result in endless.results) + case.leave_free_bytes, PAGE_BYTES)
     grain = max(PAGE_BYTES, _up(top // parts, PAGE_BYTES))
+    top = _up(top + case.leave_free_bytes, PAGE_BYTES)
 
     def fits(size: int) -> bool:
         return _holds(outcome_of(case, replay(case.recording, candidate.options(case, size))))

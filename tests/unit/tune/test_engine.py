@@ -52,6 +52,20 @@ def test_a_fraction_that_leaves_room_and_still_survives(tmp_path: Path) -> None:
     assert not any(one.fix.kind is Kind.SETTING and one.helps for one in too_much.tried)
 
 
+def test_what_stays_free_is_free_whatever_is_changed(tmp_path: Path) -> None:
+    """1155 MiB are live at one time. Of 1500, 1240 remain: also for changes to the code, which set no fraction."""
+    card = find_card("1500MiB")
+    explained = open_case(pinned(tmp_path), ExplainOptions())
+    options = TuneOptions(card=card, leave_free_bytes=260 * MIB)
+
+    tried = tune(pinned(tmp_path), options).tried
+
+    assert {one.fix.kind for one in tried} >= {Kind.CODE, Kind.SETTING}
+    on_it = [one for one in tried if one.candidate.card is None]
+    assert max(one.fix.reserved_bytes_peak_after for one in on_it) <= 1240 * MIB
+    assert max(fix.reserved_bytes_peak_after for fix in best_fixes(explained, options)) <= 1240 * MIB
+
+
 def test_the_lower_bound_counts_the_request_that_failed(tmp_path: Path) -> None:
     """50 MiB of weights and ten segments of 110; at the failure only 150 + 105 are live."""
     assert tune(pinned(tmp_path), TuneOptions(finds_cards=False)).case.lower_bound_bytes == 1150 * MIB

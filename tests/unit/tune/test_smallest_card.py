@@ -8,7 +8,7 @@ from pathlib import Path
 from gapless.cards import find_card
 from gapless.recording import open_recordings
 from gapless.tune import TuneOptions, tune
-from gapless.tune.candidate import Candidate, of_conf
+from gapless.tune.candidate import Candidate, of_conf, setting
 from gapless.tune.fix import Kind
 from gapless.tune.larger_card import larger_card
 from gapless.tune.search import measure_cards, try_all
@@ -34,6 +34,29 @@ def test_fragmentation_makes_it_larger_and_its_cure_smaller(tmp_path: Path) -> N
 
     assert smallest_card(made, AS_IT_IS) == SmallestCard(1256 * MIB, 4 * MIB)
     assert smallest_card(made, cure) == SmallestCard(1162 * MIB, 4 * MIB)
+
+
+def test_what_stays_free_counts_for_every_change_alike(tmp_path: Path) -> None:
+    """A fraction is counted in thousandths, and pages of 20 MiB may go beyond it."""
+    made = case(pinned(tmp_path), leave_free=500 * MIB)
+    cure = setting(made, {"expandable_segments": "True"})
+    assert cure is not None
+    assert cure.fraction is not None
+
+    with_fraction = smallest_card(made, cure)
+
+    assert smallest_card(made, AS_IT_IS) == SmallestCard(1756 * MIB, 4 * MIB)
+    assert with_fraction is not None
+    assert abs(with_fraction.bytes - 1662 * MIB) < 20 * MIB
+
+
+def test_a_larger_card_has_room_for_others_too(tmp_path: Path) -> None:
+    found = larger_card(case(pinned(tmp_path), leave_free=15000 * MIB, card=16000 * MIB))
+
+    assert found is not None
+    room = "PyTorch may reserve 1.23 GiB beside the 14.65 GiB that stay free"
+    assert found[0].change == f"a card on which {room}, like the a10"
+    assert found[1].bytes == 16256 * MIB
 
 
 def test_a_margin_is_what_the_card_has_beyond_it(tmp_path: Path) -> None:
