@@ -18,6 +18,7 @@ from gapless.explain.holders import holders_of
 from gapless.explain.kinds import kinds_of
 from gapless.explain.lives import Lives
 from gapless.explain.moment import Facts, Moment, choose_moment, facts_at
+from gapless.explain.on_card import FailureOnCard, failure_on_card
 from gapless.explain.phases import Phases, phases_of
 from gapless.explain.pins import pinned_of, pins_of
 from gapless.explain.refusal import Refusal, refusal_at
@@ -54,6 +55,11 @@ class Case:
     def beside(self) -> Beside | None:
         """Who else needs memory of the card; None when nothing is known of it."""
         return beside_of(self)
+
+    @cached_property
+    def fails_on_card(self) -> FailureOnCard | None:
+        """Where it would fail on the card that the reader asks about."""
+        return failure_on_card(self)
 
     @cached_property
     def stacks(self) -> StackTable:

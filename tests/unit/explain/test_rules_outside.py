@@ -177,3 +177,31 @@ def test_a_cache_that_is_never_in_use_takes_the_room_of_others(tmp_path: Path) -
 
 def test_a_large_cache_is_no_fault_when_nobody_failed(tmp_path: Path) -> None:
     assert explain(large_cache(3 * GIB).open(tmp_path)).verdict.code == "OK000"
+
+
+def test_a_run_that_did_not_fail_is_replayed_on_the_card_that_is_asked_about(tmp_path: Path) -> None:
+    recording = large_cache(3 * GIB).open(tmp_path)  # 3 GiB and 500 MiB in use together
+
+    def told(card_bytes: int) -> tuple[str, str]:
+        verdict = explain(recording, ExplainOptions(card_bytes=card_bytes)).verdict
+        return verdict.code, verdict.message
+
+    assert told(3572 * MIB)[0] == "OK000"
+    assert told(3571 * MIB) == (
+        "OOM101",
+        "Nothing failed in the recorded run. With 3.49 GiB for PyTorch the replay runs out of memory at event 3:"
+        " 500.00 MiB at train.py:3 does not fit beside what is in use.",
+    )
+
+
+def test_pieces_are_the_reason_on_another_card_where_enough_is_free_in_sum(tmp_path: Path) -> None:
+    diary = Diary(capacity_bytes=4 * GIB)
+    diary.malloc("a", 1 * GIB, at("train.py", 2))
+    diary.free("a")
+    diary.malloc("pin", 12 * MIB, at("train.py", 3))
+    diary.malloc("b", 1100 * MIB, at("train.py", 4))
+
+    verdict = explain(diary.open(tmp_path), ExplainOptions(card_bytes=2000 * MIB)).verdict
+
+    assert verdict.code == "FRAG201"
+    assert "1.07 GiB at train.py:4 finds no hole, although enough is free in sum." in verdict.message
