@@ -141,6 +141,7 @@ def test_options_that_mean_nothing(
         ("explain", ("--fail-on", "nonsense"), ("--fail-on: 'nonsense' is not known",)),
         ("explain", ("--format", "yaml"), ("--format", "yaml")),
         ("replay", ("--conf", "nonsense:1"), ("--conf: PyTorch 2.7 does not know 'nonsense'",)),
+        ("explain", ("--conf", "nonsense:1"), ("--conf: PyTorch 2.7 does not know 'nonsense'",)),
         ("tune", ("--conf", "nonsense:1"), ("--conf: PyTorch 2.7 does not know 'nonsense'",)),
         ("tune", ("--leave-free", ""), ("--leave-free: '' is not a size",)),
         ("tune", ("--leave-free", "-1"), ("--leave-free: '-1' is not a size",)),
@@ -157,7 +158,7 @@ def test_what_came_before_a_change_of_settings_must_be_right_too() -> None:
     assert_refused(gapless("conf", "backend:native", "--after", "nonsense:1"), "--after: ", "does not know 'nonsense'")
 
 
-@pytest.mark.parametrize("command", ["replay", "tune"])
+@pytest.mark.parametrize("command", ["explain", "replay", "tune"])
 def test_settings_may_be_given_as_they_stand_in_a_script(command: str, tmp_path: Path) -> None:
     path = write(tmp_path / "a.pickle")
     bare, whole = "max_split_size_mb:64", "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64"
@@ -185,7 +186,15 @@ def test_an_empty_name_is_not_the_current_folder() -> None:
 
 
 @pytest.mark.parametrize(
-    "option", [("--at", "oom"), ("--card", "24GiB"), ("--device", "0"), ("--torch", "2.6"), ("--leave-free", "1GiB")]
+    "option",
+    [
+        ("--at", "oom"),
+        ("--card", "24GiB"),
+        ("--device", "0"),
+        ("--torch", "2.6"),
+        ("--leave-free", "1GiB"),
+        ("--conf", "a:1"),
+    ],
 )
 def test_options_that_a_log_cannot_answer(option: tuple[str, str], tmp_path: Path) -> None:
     path = tmp_path / "run.log"

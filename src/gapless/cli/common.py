@@ -32,6 +32,12 @@ def add_recording_options(
     parser.add_argument("--at", metavar="MOMENT", help=f"oom, oom:K, peak, end or event:N ({at})")
 
 
+def add_recorded_conf(parser: argparse.ArgumentParser) -> None:
+    """The settings that were in force, where the file does not tell them."""
+    text = "settings when it was recorded (default: told by the file)"
+    parser.add_argument("--conf", metavar="TEXT", dest="recorded_conf", help=text)
+
+
 def open_options(args: argparse.Namespace, progress: Progress | None = None) -> OpenOptions:
     """How the file is opened; what is assumed about the release is said on stderr."""
     from gapless.recording import OpenOptions  # noqa: PLC0415  (numpy is loaded only by commands that read)
@@ -39,7 +45,9 @@ def open_options(args: argparse.Namespace, progress: Progress | None = None) -> 
     release = Release.parse(args.torch) if args.torch is not None else None
     if release is not None and release.note:
         print(f"gapless: {release.note}", file=sys.stderr)
-    return OpenOptions(device=args.device, release=release, progress=progress)
+    conf = getattr(args, "recorded_conf", None)
+    conf = None if conf is None else settings_text(conf)
+    return OpenOptions(device=args.device, release=release, conf=conf, progress=progress)
 
 
 def card_of(args: argparse.Namespace) -> Card | None:
@@ -84,6 +92,7 @@ def recordings_of(path: str, options: OpenOptions) -> list[Recording]:
 
     Raises:
         InputError: The file cannot be read, or no device in it has memory.
+        ConfError: PyTorch refuses the settings, so they cannot have been in force.
     """
     from gapless.recording import open_recordings  # noqa: PLC0415
 
@@ -94,6 +103,8 @@ def recordings_of(path: str, options: OpenOptions) -> list[Recording]:
             hint="write it while the program holds memory on a GPU, with its history recorded",
             where=path,
         )
+    for recording in found if options.conf is not None else ():
+        settings_of(options.conf or "", recording.release, "--conf")
     return found
 
 

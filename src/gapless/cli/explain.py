@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from gapless.cli.common import add_fail_on, add_recording_options, check_fail_on, fails
+from gapless.cli.common import add_fail_on, add_recorded_conf, add_recording_options, check_fail_on, fails
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -43,6 +43,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="CARD",
         help="the card that the run was recorded on, by name or size: what it lacks, others held",
     )
+    add_recorded_conf(parser)
     parser.add_argument("--leave-free", metavar="SIZE", help="memory of the card that others need, like 6GiB")
     parser.add_argument(
         "--log", metavar="LOG", help="the run's log: which library failed (NCCL, cuBLAS, cuDNN), the card's size"

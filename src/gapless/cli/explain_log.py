@@ -34,12 +34,12 @@ _CHUNK_BYTES = 1 << 20
 
 def explain_log_file(args: argparse.Namespace) -> tuple[Finding, ...]:
     """Prints what a log proves; its findings."""
-    for option in ("card", "recorded_card", "at", "device", "torch", "leave_free", "log"):
+    for option in ("card", "recorded_card", "at", "device", "torch", "recorded_conf", "leave_free", "log"):
         if getattr(args, option) is not None:
             raise InputError(
                 "a log has no events to look at or to replay",
                 hint="leave it out, or give a snapshot",
-                where=f"--{option.replace('_', '-')}",
+                where="--conf" if option == "recorded_conf" else f"--{option.replace('_', '-')}",
             )
     with ProgressLine(sys.stderr) as progress:
         size = 0 if args.file == _STDIN else os.stat(args.file).st_size

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
             terminal.line()
         if len(replays) > 1:
             terminal.line(f"Device {one.device}")
-        to_text(one, done, _under(args), terminal, state)
+        to_text(one, done, _under(one, args), terminal, state)
     return 0
 
 
@@ -70,20 +70,38 @@ def _options(recording: Recording, args: argparse.Namespace) -> ReplayOptions:
     from gapless.replaying import UNLIMITED_BYTES, ReplayOptions  # noqa: PLC0415
 
     card = card_of(args)
+    recorded_bytes = None if card else _recorded_capacity_bytes(recording)
     settings = None if args.conf is None else settings_of(args.conf, recording.release, "--conf")
     return ReplayOptions(
         settings=settings,
-        capacity_bytes=card.capacity_bytes if card else UNLIMITED_BYTES,
+        capacity_bytes=card.capacity_bytes if card else recorded_bytes or UNLIMITED_BYTES,
         total_bytes=card.total_bytes if card else None,
         limit_bytes=recording.limit_bytes,
         stops_at_failure=not args.keep_going,
     )
 
 
-def _under(args: argparse.Namespace) -> str:
+def _recorded_capacity_bytes(recording: Recording) -> int | None:
+    """What PyTorch could reserve when a request failed; None where none did."""
+    from gapless.explain.moment import choose_moment, facts_at  # noqa: PLC0415
+    from gapless.explain.options import ExplainOptions  # noqa: PLC0415
+    from gapless.explain.refusal import refusal_at  # noqa: PLC0415
 
+    if not len(recording.oom_events):
+        return None
+    options = ExplainOptions(at="oom")
+    moment = choose_moment(recording, options)
+    facts = facts_at(recording, moment, recording.state_before(moment.event), options)
+    refusal = refusal_at(recording, moment.event, facts)
+    return None if refusal is None else refusal.limit_bytes_most
+
+
+def _under(recording: Recording, args: argparse.Namespace) -> str:
     settings = "under its own settings" if args.conf is None else f"under {args.conf or 'the default settings'}"
     card = card_of(args)
     if card is None:
-        return f"{settings}, on a card without end"
+        bytes_then = _recorded_capacity_bytes(recording)
+        if bytes_then is None:
+            return f"{settings}, on a card without end"
+        return f"{settings}, with the {format_bytes(bytes_then)} that PyTorch could have when a request failed"
     return f"{settings}, with {format_bytes(card.capacity_bytes)} for PyTorch"

@@ -5,17 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gapless.cli.common import (
     FORMATS,
+    add_recorded_conf,
     add_recording_options,
     card_of,
     open_options,
     recordings_of,
-    settings_of,
-    settings_text,
 )
 from gapless.errors import InputError
 from gapless.units import parse_bytes
@@ -42,7 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("file", metavar="FILE", help="a snapshot: pickle, gzip or page of memory_viz")
     add_recording_options(parser)
     parser.add_argument("--leave-free", metavar="SIZE", help="memory of the card that others need, like 6GiB")
-    parser.add_argument("--conf", metavar="TEXT", help="settings when it was recorded (default: told by the file)")
+    add_recorded_conf(parser)
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--redact", action="store_true", help="leave out source paths")
 
@@ -58,11 +56,7 @@ def run(args: argparse.Namespace) -> int:
     card = card_of(args)
     leave_free = parse_bytes(args.leave_free, "--leave-free") if args.leave_free is not None else 0
     with ProgressLine(sys.stderr) as progress:
-        conf = None if args.conf is None else settings_text(args.conf)
-        options = replace(open_options(args, progress), conf=conf)
-        recording = _meant(recordings_of(args.file, options), args.file)
-        if conf is not None:
-            settings_of(conf, recording.release, "--conf")  # what PyTorch refuses cannot have been in force
+        recording = _meant(recordings_of(args.file, open_options(args, progress)), args.file)
         asked = TuneOptions(card=card, leave_free_bytes=leave_free, at=args.at, progress=progress)
         result = tune(recording, asked)
     redactor = Redactor([*recording.files(), recording.path] if args.redact else [])
