@@ -17,7 +17,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import gapless
 from gapless.cli.failures import INTERRUPTED, READER_GONE, drop_output, ready_streams, report
@@ -41,7 +41,10 @@ class UsageError(GaplessError):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are errors of Gapless, so that all failures look alike."""
+    """A parser whose complaints are errors of Gapless, so that all failures look alike. Options are written in full."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         """Raises instead of exiting."""

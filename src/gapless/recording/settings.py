@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _UNLIMITED = 2**64 - 1
 _MOST_DIVISIONS = 2**31
+_LONGEST_TEXT = 1 << 14
+"""Nobody writes longer ones; a text made to take hours is none."""
 _TEXT_KEY = "PYTORCH_CUDA_ALLOC_CONF"
 
 
@@ -30,7 +32,7 @@ def recorded_settings(snapshot: Snapshot, release: Release) -> tuple[str, Settin
     """
     exported = _exported(snapshot)
     text = exported.get(_TEXT_KEY)
-    text = text if isinstance(text, str) else ""
+    text = text if isinstance(text, str) and len(text) <= _LONGEST_TEXT else ""
     settings = parse(text, release, at_load=True).settings
     return text, replace(settings, **_values(exported))
 

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from gapless.errors import FormatError, InputError
 from gapless.sources.gunzip import MAGIC, Gunzip, unpacked_head
-from gapless.units import GIB, format_bytes
+from gapless.units import GIB, MIB, format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
 
 GZIP_CAP = 8 * GIB
+WHOLE_CAP, WHOLE_RATIO = 64 * MIB, 64
+"""Most bytes that are held at once of what was unpacked, or that many times the file's size, if that is more."""
 HEAD_BYTES = 4096  # what is looked at to tell what a file is
 _OTHER_KINDS = (
     (stat.S_ISDIR, "a directory", "give one file of it"),
@@ -104,7 +106,10 @@ class Content:
         return len(piece)
 
     def whole(self) -> bytearray:
-        """All bytes that were not read yet. Raises as `readinto` does."""
+        """All bytes that were not read yet. Raises as `readinto` does, and where a small file would fill the memory."""
+        if self._is_gzip:
+            self._cap = min(self._cap, max(WHOLE_CAP, WHOLE_RATIO * self._size_on_disk))
+            self._left = min(self._left, self._cap)
         whole, piece = bytearray(), memoryview(bytearray(1 << 20))
         while count := self.readinto(piece):
             whole += piece[:count]

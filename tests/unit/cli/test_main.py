@@ -11,6 +11,7 @@ import sys
 import pytest
 
 import gapless
+from gapless import __main__ as entry
 from gapless.cli import main as program
 
 GAPLESS = [sys.executable, "-m", "gapless"]
@@ -107,3 +108,19 @@ def test_start_imports_neither_rich_nor_numpy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
 
     assert done.stdout == "set()\n"
+
+
+def test_options_are_written_in_full() -> None:
+    done = run("explain", "nothing-here", "--form", "json")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "unrecognized arguments: --form json" in done.stderr
+
+
+def test_an_interrupt_while_the_program_starts_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program, "main", interrupted)
+
+    assert entry.main() == 130

@@ -163,3 +163,13 @@ def test_a_limit_lies_between_what_was_reserved_and_what_was_refused(tmp_path: P
 
     least, most = 4000 * MIB, 4200 * MIB - 1
     assert found == [4 * GIB, most, least, (least + most) // 2]
+
+
+def test_settings_too_long_to_be_any_are_not_read(tmp_path: Path) -> None:
+    allocator = _core.Allocator(*NEWEST, 1 * GIB)
+    allocator.malloc(1 * MIB)
+    text = "roundup_power2_divisions:[" + "1:1," * 5000 + ">:1]"
+
+    recording = recording_of(allocator, tmp_path / "snapshot.pickle", PYTORCH_CUDA_ALLOC_CONF=text)
+
+    assert recording.settings_text == ""

@@ -17,6 +17,7 @@ import pytest
 
 from gapless import _core
 from gapless.errors import FormatError
+from gapless.sources import open_snapshot
 from tests.made_recordings import BASE, FORMS, event
 from tests.recordings import ROOT
 from tests.unit.sources import hostile
@@ -238,3 +239,11 @@ def test_many_streams_are_too_many() -> None:
     error = refusal_of(pickle.dumps(recording))
     assert error.path == "device_traces[0][65534].stream"
     assert "at most 65534" in error.message
+
+
+def test_a_small_page_that_unpacks_to_a_large_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "page.html.gz"
+    path.write_bytes(gzip.compress(b"<html>" + b"a" * (65 << 20)))
+
+    with pytest.raises(FormatError, match="yields more than that when it is unpacked"):
+        open_snapshot(str(path))

@@ -76,6 +76,7 @@ class _Scanner:
         self._start = 0  # offset of the buffer
         self._searched = 0  # offset up to which telling words were looked for
         self._consumed = 0  # offset of the end of the last thing found
+        self._empty_to = 0  # offset up to which a window held nothing, with room behind for what begins there
         self._line_at = (0, 1)  # an offset and its line
         self._windows: Counter[bytes] = Counter()  # read, by telling word
         self._collector = Collector()
@@ -89,7 +90,7 @@ class _Scanner:
             for anchor, word in sorted(self._anchors(limit)):
                 if word == _SETTINGS:
                     self._read_settings(anchor)
-                elif anchor >= self._consumed:
+                elif anchor >= max(self._consumed, self._empty_to):
                     self._look_at(anchor, word)
             self._searched = limit
         keep = max(min(self._searched - BEFORE_BYTES, self.end), self._start)
@@ -123,6 +124,8 @@ class _Scanner:
             items = find_items(window)
             if not items or not items[-1][0].is_cut:
                 break
+        if not items:
+            self._empty_to = anchor + AFTER_BYTES - BEFORE_BYTES
         for place, item in items:
             start = begin + _length(window[: place.begin])
             if start >= self._consumed and (start <= anchor or not place.is_cut):

@@ -6,10 +6,12 @@ import io
 import time
 import tracemalloc
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from gapless.sources.log import scan as scan_module
+from gapless.sources.log import stream
 from gapless.sources.log.stream import CHUNK_BYTES, scan_chunks, scan_log
 from tests.unit.sources.log.messages import GIB, Truth
 
@@ -87,3 +89,18 @@ def test_what_is_seen_is_bounded_and_said(monkeypatch: pytest.MonkeyPatch) -> No
 
     assert (few.messages[0].repeats, few.is_complete) == (50, True)
     assert (many.messages[0].repeats, many.is_complete) == (50, False)
+
+
+def test_a_line_of_many_bare_messages_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    windows: list[str] = []
+    whole = stream.find_items
+
+    def noted(window: str) -> list[Any]:
+        windows.append(window)
+        return list(whole(window))
+
+    monkeypatch.setattr(stream, "find_items", noted)
+
+    scan_log(io.BytesIO(b"Tried to allocate 2.00 GiB. " * 2000))
+
+    assert len(windows) < 100
