@@ -99,6 +99,10 @@ def explain(recording: Recording, options: ExplainOptions | None = None) -> Expl
     if decisive is None:
         decisive = _fallback(case, findings)
         findings.append(decisive)
+    if recording.trace.contradiction_count and decisive.confidence == "certain":
+        graded = _with_doubt(case, decisive)
+        findings = [graded if finding is decisive else finding for finding in findings]
+        decisive = graded
     findings = consequences(findings, decisive)
     findings.sort(key=lambda finding: (finding is not decisive, SEVERITIES.index(finding.severity)))
     return Explanation(case, verdict_of(decisive), tuple(findings))
@@ -148,10 +152,15 @@ def replay_to_json(recording: Recording) -> dict[str, Any] | None:
     return {
         "events_checked": check.events_checked,
         "events_matching": check.events_matching,
-        "exact": check.exact,
+        "exact": check.exact and not recording.trace.contradiction_count,
         "corrections": check.corrections,
         "first_difference": first and {"event": first.event, "recorded": first.recorded, "replayed": first.replayed},
     }
+
+
+def _with_doubt(case: Case, finding: Finding) -> Finding:
+    """A finding about a file that contradicts itself; one without segments does not show where its memory lay."""
+    return replace(finding, confidence="likely" if len(case.state.segments) else "unsure")
 
 
 def _fallback(case: Case, others: Iterable[Finding]) -> Finding:

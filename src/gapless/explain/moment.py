@@ -121,7 +121,11 @@ def facts_at(recording: Recording, moment: Moment, state: State, options: Explai
     """The numbers of a state."""
     blocks, request = state.blocks, request_of(recording, moment.event)
     size, kind = blocks["size"].astype(np.int64), blocks["state"]
+    allocated, active = int(size[kind == ALLOCATED].sum()), int(size[kind != FREE].sum())
     reserved = int(state.segments["size"].astype(np.int64).sum())
+    if not len(state.segments):  # a file that lists none although its events make some: they are all that is known
+        known = recording.moment(moment.event)
+        allocated, active, reserved = known.allocated_bytes, known.active_bytes, known.reserved_bytes
     private = state.segments["pool"][state.segment_of_block] != 0
     limit = _limit(recording, options)
     device_free = request.device_free_bytes if request else None
@@ -132,8 +136,8 @@ def facts_at(recording: Recording, moment: Moment, state: State, options: Explai
         requested_bytes=request.rounded_bytes if request else None,
         rounded_bytes=request.rounded_bytes if request else None,
         segment_bytes=request.segment_bytes if request else None,
-        allocated_bytes=int(size[kind == ALLOCATED].sum()),
-        active_bytes=int(size[kind != FREE].sum()),
+        allocated_bytes=allocated,
+        active_bytes=active,
         reserved_bytes=reserved,
         free_bytes=int(size[kind == FREE].sum()),
         largest_free_block_bytes=_largest(size[_usable(recording, state, request)]),

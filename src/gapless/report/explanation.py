@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gapless.explain.verdict import ORDER
+from gapless.explain.words import plural
 from gapless.report.fixes import before_and_after, fixes_to_text
 from gapless.report.segment_map import DRAWN, PLAIN, MapOptions, segment_map
 from gapless.units import format_bytes
@@ -190,6 +191,13 @@ def trust_to_text(explanation: Explanation, terminal: Terminal) -> None:
         f" with the rules of {release}.",
         0,
     )
+    doubtful = recording.trace.contradiction_count
+    if doubtful:
+        terminal.paragraph(
+            f"That is no proof: {plural(doubtful, 'event')} cannot have happened as recorded (REC704), so the recording"
+            " as a whole is not repeated exactly.",
+            0,
+        )
     first = check.first_difference
     if first is not None:
         terminal.paragraph(

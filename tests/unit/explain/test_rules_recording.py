@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,24 @@ def test_contradictions_and_times_that_run_backwards(diary: Diary, tmp_path: Pat
     assert finding.measurements["contradictions"] == pytest.approx(10, abs=10)
     assert finding.measurements["contradictions"]
     assert finding.message.startswith("The recording contradicts itself: ")
+
+
+def test_a_file_without_segments_is_judged_by_its_events(tmp_path: Path) -> None:
+    diary = Diary(capacity_bytes=1 * GIB)
+    diary.malloc("a", 900 * MIB)
+    diary.malloc("b", 300 * MIB)
+    file = diary.snapshot()
+    file["segments"] = []
+    path = tmp_path / "bare.pickle"
+    path.write_bytes(pickle.dumps(file))
+
+    explanation = explain(open_recordings(str(path))[0])
+
+    assert (explanation.verdict.code, explanation.verdict.confidence) == ("OOM101", "unsure")
+    assert (explanation.facts.capacity_bytes, explanation.facts.reserved_bytes) == (1 * GIB, 900 * MIB)
+    replayed = explanation.to_json()["replay"]
+    assert replayed["events_matching"] == replayed["events_checked"]
+    assert replayed["exact"] is False  # although each event is repeated: they contradict the file
 
 
 def test_recording_under_other_settings_is_not_exact(diary: Diary, tmp_path: Path) -> None:
