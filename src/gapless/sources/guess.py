@@ -50,6 +50,8 @@ def _guess_text(head: bytes) -> tuple[str, str]:
         return "binary data of no kind known here", _SNAPSHOT
     if any(c < " " and c not in "\t\n\v\f\r\b\x1b" for c in text):
         return "binary data of no kind known here", _SNAPSHOT
+    if text.lstrip().startswith("{") and ('"device_traces"' in text or '"segments"' in text):
+        return "a memory snapshot turned into JSON", _SNAPSHOT
     if text.lstrip().startswith(("{", "[")):
         kind = "a profiler trace (JSON)" if '"traceEvents"' in text or '"schemaVersion"' in text else "JSON"
         return kind, _SNAPSHOT

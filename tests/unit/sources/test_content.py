@@ -20,6 +20,7 @@ from gapless.errors import FormatError, InputError
 from gapless.sources import open_snapshot
 from gapless.sources.content import Content
 from gapless.sources.gunzip import Gunzip
+from gapless.sources.sniff import sniff
 from tests.made_recordings import FORMS
 from tests.unit.sources.oracle import actual, expected
 
@@ -182,6 +183,23 @@ def test_what_is_no_recording_is_named(content: bytes, seems: str, tmp_path: Pat
     path = written(tmp_path, content)
 
     assert refusal_of(path).message == f"{path} is {seems}, not a memory snapshot"
+
+
+def test_a_snapshot_turned_into_json_is_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "snapshot.json"
+    path.write_text('{"segments": [{"device": 0}], "device_traces": [[]]}')
+
+    with pytest.raises(FormatError, match="a memory snapshot turned into JSON, neither"):
+        sniff(str(path))
+
+
+@pytest.mark.parametrize("content", [b"cos\nsystem\n(S'id'\ntR.", b"(ios\nsystem\n."])
+def test_a_pickle_of_text_that_calls_is_refused_for_it(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(content)
+
+    with pytest.raises(FormatError, match="asks to run code"):
+        open_snapshot(str(path))
 
 
 def test_an_error_names_the_file_the_byte_and_the_path(tmp_path: Path) -> None:
