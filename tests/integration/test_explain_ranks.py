@@ -200,6 +200,17 @@ def test_files_that_are_no_snapshot_are_left_out_aloud(folder: Path) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("text", ["xx", "junk"])
+def test_a_snapshot_that_became_text_is_left_out_aloud(folder: Path, text: str) -> None:
+    (folder / "oom_rank1.pickle").write_text(text)
+
+    done = gapless("explain", folder, "--format", "json")
+
+    assert done.returncode == 0
+    assert done.stderr.startswith("gapless: left out oom_rank1.pickle: ")
+    assert [row["path"] for row in json.loads(done.stdout)["left_out"]] == [str(folder / "oom_rank1.pickle")]
+
+
 def test_a_folder_without_snapshots_is_refused(tmp_path: Path) -> None:
     done = gapless("explain", tmp_path)
 

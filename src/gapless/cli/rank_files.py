@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from gapless.cli.common import open_options, recordings_of
 from gapless.cli.explain_known import known_of, log_of
 from gapless.cli.rank_logs import RankLogs
-from gapless.errors import GaplessError, InputError
+from gapless.errors import FormatError, GaplessError, InputError
 from gapless.explain import Explanation, explain
 from gapless.explain.options import parse_at
 from gapless.explain.rank import rank_of_name
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gapless.sources.log import LogScan
     from gapless.tune import Fix
 
+_SNAPSHOT_NAME = re.compile(r"\.(pickle|pkl|html?)(\.gz)?$", re.IGNORECASE)
 _MOST_NAMED = 8
 """Files that cannot be read and are named."""
 
@@ -90,7 +92,7 @@ class RankFiles:
                         print(printable(f"gapless: {path.name} is a copy of {twin.name}"), file=sys.stderr)
                     snapshots.append(path)
                 else:
-                    logs.append((path, read_log(path)))
+                    logs.append((path, _log(path)))
         return snapshots, logs
 
     def _explained(self, path: Path, logs: RankLogs) -> list[Explanation]:
@@ -131,6 +133,14 @@ def _files_in(folder: str) -> list[Path]:
         return [path for path in sorted(Path(folder).iterdir()) if path.is_file() and not path.name.startswith(".")]
     except OSError as error:
         raise InputError(f"{folder} cannot be read: {error.strerror}", where=folder) from error
+
+
+def _log(path: Path) -> LogScan:
+    """A log; text without any failure, in a file that is named as a snapshot, is a snapshot that was spoiled."""
+    scan = read_log(path)
+    if _SNAPSHOT_NAME.search(path.name) and not scan.messages and not scan.libraries:
+        raise FormatError(f"{path} is text, neither a memory snapshot nor the log of a failure")
+    return scan
 
 
 def _are_equal(path: Path, other: Path) -> bool:

@@ -21,6 +21,9 @@ CONTEXT_BYTES = GIB // 2
 LARGE_CACHE_BYTES = 256 * MIB
 """What libraries ask for at once is seldom more; with less in the cache, emptying it would not have saved them."""
 
+_LARGE_SHARE = 0.25
+"""Of the card, or else of what was reserved, that a cache must be to be a reason by itself."""
+
 
 @dataclass(frozen=True, eq=False)
 class Beside:
@@ -75,8 +78,15 @@ class Beside:
         """Whether the cache, given back, would be enough."""
         wanted, could_have = self.wanted_bytes or 0, self.room_bytes + self.cached_bytes
         if self.has_failed:
-            return self.cached_bytes >= LARGE_CACHE_BYTES and could_have >= wanted
+            return self.cached_bytes >= LARGE_CACHE_BYTES and could_have >= wanted and self._cache_matters
         return self.room_bytes < wanted <= could_have
+
+    @property
+    def _cache_matters(self) -> bool:
+        """Whether the cache, given back, changes what is left on the card: else another reason is as good."""
+        if self.card_bytes is not None and self.room_bytes < max(self.cached_bytes, self.wanted_bytes or 0):
+            return True
+        return self.cached_bytes >= _LARGE_SHARE * (self.card_bytes or self.reserved_bytes)
 
     @property
     def is_starved(self) -> bool:
@@ -86,9 +96,10 @@ class Beside:
     @property
     def outside_bytes(self) -> int:
         """Held by others at least, as the failure shows: had it been free, the library would have got it."""
-        if not self.has_failed or self.card_bytes is None or self.wanted_bytes is None:
+        if not self.has_failed or self.card_bytes is None:
             return 0
-        return max(self.room_bytes - self.wanted_bytes, 0)
+        wanted = LARGE_CACHE_BYTES if self.wanted_bytes is None else self.wanted_bytes
+        return max(self.room_bytes - wanted, 0)
 
 
 def beside_of(case: Case) -> Beside | None:

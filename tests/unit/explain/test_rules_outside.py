@@ -140,6 +140,21 @@ def test_others_hold_what_a_library_did_not_get(tmp_path: Path) -> None:
     assert explanation.findings[0].bytes == (12 - 2) * GIB - 700 * MIB
 
 
+def test_a_cache_that_is_little_beside_what_was_left_is_not_the_reason(tmp_path: Path) -> None:
+    diary = large_cache(300 * MIB)
+    diary.malloc("c", 1 * GIB)
+    recording = diary.open(tmp_path)  # 300 MiB cached of 1824 MiB reserved
+
+    def verdict(**known: int) -> str:
+        options = ExplainOptions(outside_failure="cuBLAS", outside_is_sure=False, **known)
+        return explain(recording, options).verdict.code
+
+    assert verdict() == "OOM101"
+    assert verdict(recorded_card_bytes=24 * GIB) == "OUT501"
+    assert verdict(recorded_card_bytes=2 * GIB) == "OUT502"
+    assert verdict(card_bytes=2 * GIB) == "OOM101"
+
+
 def test_an_error_with_other_causes_leaves_the_verdict_unsure(tmp_path: Path) -> None:
     options = ExplainOptions(outside_failure="cuBLAS", outside_is_sure=False)
 

@@ -93,18 +93,20 @@ def _card(case: Case, refusal: Refusal) -> tuple[int, str]:
 def _as_a_library_shows(case: Case) -> Iterator[Finding]:
     """A library did not get what the card has beside PyTorch, so others hold it."""
     beside = case.beside
-    if beside is None or beside.is_starved_by_cache or beside.wanted_bytes is None:
+    if beside is None or beside.is_starved_by_cache:
         return
     if beside.outside_bytes < max(_LEAST_BYTES, _LEAST_SHARE * (beside.card_bytes or 0)):
         return
+    wanted = "memory" if beside.wanted_bytes is None else format_bytes(beside.wanted_bytes)
+    is_sure = case.options.outside_is_sure and beside.wanted_bytes is not None
     yield RULE.finding(
-        f"{beside.who} did not get {format_bytes(beside.wanted_bytes)}, and at least"
+        f"{beside.who} did not get {wanted}, and {'at least' if is_sure else 'perhaps'}"
         f" {format_bytes(beside.outside_bytes)} of the card are held outside PyTorch.",
         why=f"PyTorch had {format_bytes(beside.reserved_bytes)} reserved of a card with room for"
         f" {format_bytes(beside.card_bytes or 0)}; the rest was not free either.",
         what_to_do="Look with nvidia-smi for other processes on the card and end them, or plan with less memory.",
         bytes=beside.outside_bytes,
-        confidence="likely",
+        confidence="likely" if is_sure else "unsure",
         measurements={
             "outside_bytes": beside.outside_bytes,
             "card_bytes": beside.card_bytes,

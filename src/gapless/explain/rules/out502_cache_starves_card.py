@@ -23,8 +23,10 @@ RULE = Rule(
     why="PyTorch gives its cache back only when it needs memory itself. Others get what the card has left, so more"
     " cache makes it worse: the cure is a bound on what PyTorch reserves.",
     measured="A log says that the library failed (--log); the recording, at its end, says how much PyTorch had reserved"
-    " and not in use. The cache is at fault when it has at least 256 MiB and would have held what the library asked"
-    " for. Or nothing failed, and --leave-free says what others need: then the most that PyTorch reserved is held"
+    " and not in use. The cache is at fault when it has at least 256 MiB, would have held what the library asked"
+    " for, and is more than what else was left on the card or a quarter of it (of what was reserved, where the card's"
+    " size is not told: --recorded-card). Or nothing failed, and --leave-free says what others need: then the most that"
+    " PyTorch reserved is held"
     " against the card (--card), and the most that was in use.",
     do="Bound PyTorch with torch.cuda.set_per_process_memory_fraction, as low as the job allows: gapless tune finds"
     " the bound by replay and says what it costs in retries. Or make the library's memory first (init NCCL before the"
