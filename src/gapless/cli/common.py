@@ -23,10 +23,13 @@ _RANKS = {"error": 0, "warning": 1, "info": 2}
 
 
 def add_recording_options(
-    parser: argparse.ArgumentParser, at: str = "default: the last failure, else the peak"
+    parser: argparse.ArgumentParser,
+    at: str = "default: the last failure, else the peak",
+    device: str = "one device only (default: all)",
 ) -> None:
-    """What the user knows better than the file; `at` says what --at is for where it is not given."""
-    parser.add_argument("--device", type=int, metavar="N", help="one device only (default: all)")
+    """What the user knows better than the file; `at` says what --at is for where it is not given, `device` what
+    --device does."""
+    parser.add_argument("--device", type=int, metavar="N", help=device)
     parser.add_argument("--torch", metavar="VERSION", help="PyTorch's version (default: told by the file)")
     parser.add_argument("--card", metavar="CARD", help="a card's name (h100-80g) or what PyTorch may reserve (24GiB)")
     parser.add_argument("--at", metavar="MOMENT", help=f"oom, oom:K, peak, end or event:N ({at})")

@@ -38,7 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", metavar="FILE", help="a snapshot: pickle, gzip or page of memory_viz")
-    add_recording_options(parser)
+    add_recording_options(parser, device="which device (default: the only one, or the only one that failed)")
     parser.add_argument("--leave-free", metavar="SIZE", help="memory of the card that others need, like 6GiB")
     add_recorded_conf(parser)
     parser.add_argument("--format", choices=FORMATS, default="text")

@@ -34,11 +34,17 @@ def before_and_after(fix: Fix, terminal: Terminal, *, has_failed: bool = True) -
     assumed = f", {format_bytes(fix.assumed_bytes)} of it assumed" if fix.assumed_bytes else ""
     outcome = _OUTCOMES[fix.outcome.value] if has_failed else "the recorded run fits"
     parts = f". {outcome[:1].upper()}{outcome[1:]}" if ": " in fix.change else f": {outcome}"
-    terminal.paragraph(f"Fix: {fix.change}{parts} ({grade}{assumed}).", 0)
+    head = "On this card nothing needs changing" if fix.kind.value == "none" else f"Fix: {fix.change}"
+    terminal.paragraph(f"{head}{parts} ({grade}{assumed}).", 0)
     if fix.conf is not None:
         terminal.line(terminal.paint(f"  export {line_to_copy(fix.conf)}", "bold"))
+    if fix.call is not None:
+        terminal.line(terminal.paint(f"  {fix.call}  # in the program, before it allocates", "bold"))
     before, after = fix.reserved_bytes_peak_before, fix.reserved_bytes_peak_after
     margin = "" if fix.margin_bytes is None else f", at least {format_bytes(fix.margin_bytes)} to spare"
+    if fix.kind.value == "none":
+        terminal.paragraph(f"reserved at most: {format_bytes(after)}{margin}", 2)
+        return
     terminal.paragraph(
         f"reserved at most: {format_bytes(before)} before, {format_bytes(after)} after{margin}; calls of the driver:"
         f" {fix.device_calls_before:,} before, {fix.device_calls_after:,} after",

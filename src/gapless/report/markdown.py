@@ -28,6 +28,8 @@ def to_markdown(explanation: Explanation, fixes: Sequence[Fix], terminal: Termin
     for fix in fixes[:1]:
         if fix.conf is not None:
             terminal.line(f"\n```sh\nexport {line_to_copy(fix.conf)}\n```")
+        if fix.call is not None:
+            terminal.line(f"\n```python\n{fix.call}  # before anything is allocated\n```")
     _table(("at the moment", "size"), _facts(facts), terminal)
     if fixes:
         rows = [

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 from gapless.conf import line_to_copy
 from gapless.explain.engine import input_to_json
 from gapless.tune import Outcome
-from gapless.tune.limits import FRACTION_OPTION_SINCE
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix, TuneResult
-    from gapless.tune.case import Case
     from gapless.tune.tried import Tried
 
 SCHEMA = "gapless.tune/1"
@@ -48,6 +46,7 @@ def to_json(result: TuneResult) -> dict[str, Any]:
             "request_bytes": case.request_bytes,
             "failed": case.failed,
         },
+        "needs_change": result.needs_change,
         "candidates": [one.fix.to_json() for one in result.tried],
         "smallest_card_bytes": [one.smallest.bytes if one.smallest else None for one in result.tried],
         "lower_bound_bytes": case.lower_bound_bytes,
@@ -87,24 +86,28 @@ def _sized(row: list[str], widths: list[int]) -> list[tuple[int, tuple[str, int]
 
 def _verdict(result: TuneResult, terminal: Terminal) -> None:
     best, case = result.best, result.case
-    if case.is_full:
+    if best is not None and not result.needs_change:
+        outcome = "the request that failed is served" if case.failed else "the recorded run fits"
+        words = f"On this card nothing needs changing: {outcome} with the settings as they are."
+        terminal.line(terminal.paint(words, "bold"))
+    elif case.is_full:
         grows = " and grows" if case.growth else ""
         words = f"Memory is full{grows}: only a smaller job or a larger card can be relied on. What was tried:"
         terminal.line(terminal.paint(words, "bold"))
     elif best is None:
         terminal.line(terminal.paint("No change that was tried gets over the critical moment on this card.", "bold"))
     else:
-        conf, before = best.fix.conf, case.recording.settings_text
-        is_in_text = conf is not None and conf != before
-        if is_in_text:
-            terminal.line(f"export {line_to_copy(conf or '')}")
-        if not is_in_text or _needs_call(best, case):
-            terminal.line(terminal.paint(best.fix.change, "bold"))
+        _lines_to_copy(best.fix, terminal)
 
 
-def _needs_call(best: Tried, case: Case) -> bool:
-    """Releases without an option for the memory fraction take it by a call of the program alone."""
-    return best.candidate.fraction is not None and case.recording.release < FRACTION_OPTION_SINCE
+def _lines_to_copy(fix: Fix, terminal: Terminal) -> None:
+    """The settings, and what the program has to call beside them; of another change the words."""
+    if fix.conf is not None:
+        terminal.line(f"export {line_to_copy(fix.conf)}")
+    if fix.call is not None:
+        terminal.line(f"{fix.call}  # in the program, before it allocates")
+    if fix.conf is None and fix.call is None:
+        terminal.line(terminal.paint(fix.change, "bold"))
 
 
 def _heading() -> list[str]:

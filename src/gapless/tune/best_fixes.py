@@ -15,6 +15,7 @@ from gapless.tune.larger_card import larger_card
 from gapless.tune.search import measure_cards, try_all, with_card, with_risks
 from gapless.tune.sizes import decisive_sizes
 from gapless.tune.tried import Tried
+from gapless.tune.unchanged import unchanged, with_unchanged
 
 if TYPE_CHECKING:
     from gapless.tune.case import Case
@@ -43,10 +44,14 @@ def best_fixes(explained: Explained, options: TuneOptions | None = None) -> list
     report("replaying settings", 0, len(candidates))
     tried = try_all(case, candidates, lambda done: report("replaying settings", done, len(candidates)))
     found = _one_of_each_sort([one for one in tried if one.helps])
+    as_it_was = unchanged(case)
     if explained.recording.event_count <= _MEASURED_UP_TO:
         found = measure_cards(case, found[:_MEASURED], parts=_COARSE_PARTS)
         found = [*found, *(_card(case) if len(_shown(case, found)) < _SHOWN else [])]
-    return [with_risks(case, one).fix for one in _shown(case, found)]
+        as_it_was = measure_cards(case, [as_it_was], parts=_COARSE_PARTS)[0] if as_it_was else None
+    shown = _shown(case, found)
+    shown = with_unchanged(as_it_was, shown)[:_SHOWN] if as_it_was else shown
+    return [with_risks(case, one).fix for one in shown]
 
 
 def _one_of_each_sort(helping: list[Tried]) -> list[Tried]:

@@ -51,6 +51,11 @@ class Candidate:
         names = (*_WEIGHTY, *sorted(self.changes))
         return next((name for name in names if name in self.changes), self.group)
 
+    def call(self, release: Release) -> str | None:
+        """The memory fraction as a line of the program, for releases whose settings have no option for it."""
+        is_called = self.fraction is not None and release < FRACTION_OPTION_SINCE
+        return f"torch.cuda.set_per_process_memory_fraction({self.fraction:g})" if is_called else None
+
     def options(self, case: Case, capacity_bytes: int | None = None) -> ReplayOptions:
         """How to replay it; `capacity_bytes`: on a card of that size instead, other things being equal."""
         card = self.card or case.card
@@ -96,7 +101,10 @@ def setting(
     if parsed.settings == recording.settings and fraction is None:
         return None
     found = of_conf(case, parsed.text, _in_words(wanted, None if in_text else fraction))
-    return None if found is None else replace(found, changes=dict(changes), order=order, fraction=fraction)
+    if found is None:
+        return None
+    conf = found.conf if found.conf != recording.settings_text else None
+    return replace(found, conf=conf, changes=dict(changes), order=order, fraction=fraction)
 
 
 def of_conf(case: Case, text: str, change: str) -> Candidate | None:

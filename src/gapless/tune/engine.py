@@ -12,10 +12,12 @@ from gapless.explain.options import ExplainOptions
 from gapless.tune.candidates import propose_all
 from gapless.tune.case import Case, recorded_card
 from gapless.tune.combinations import combine
+from gapless.tune.fix import Kind
 from gapless.tune.larger_card import larger_card
 from gapless.tune.search import measure_cards, ranked, try_all, with_card, with_risks
 from gapless.tune.sizes import decisive_sizes
 from gapless.tune.tried import Tried
+from gapless.tune.unchanged import unchanged, with_unchanged
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from gapless.recording import Progress, Recording
     from gapless.tune.candidate import Candidate
 
+_WITHOUT_COST = (Kind.NONE, Kind.SETTING, Kind.LIMIT)
 _LEAST_CARDS, _REPLAYS_A_CARD, _EVENTS_FOR_CARDS = 4, 16, 10_000_000
 
 
@@ -49,9 +52,17 @@ class TuneResult:
     tried: tuple[Tried, ...]
 
     @property
+    def needs_change(self) -> bool:
+        """Some change does better on this card than none; else the run as it was comes first in `tried`."""
+        return not (self.tried and self.tried[0].fix.kind is Kind.NONE)
+
+    @property
     def best(self) -> Tried | None:
-        """The best one that helps; None where nothing does."""
-        return next((one for one in self.tried if one.helps), None)
+        """The best one that helps, of equal outcomes one that leaves the program and the card as they are; None where
+        nothing helps."""
+        helping = [one for one in self.tried if one.helps]
+        equal = [one for one in helping if one.outcome is helping[0].outcome]
+        return next((one for one in equal if one.fix.kind in _WITHOUT_COST), equal[0] if equal else None)
 
 
 def tune(recording: Recording, options: TuneOptions | None = None) -> TuneResult:
@@ -81,16 +92,23 @@ def tune_case(case: Case, options: TuneOptions) -> TuneResult:
 
     tried = try_some(propose_all(case, decisive_sizes(case)))
     tried = ranked([*tried, *try_some(combine(case, tried))])
+    tried.sort(key=lambda one: (one.outcome.rank, one.fix.kind not in _WITHOUT_COST))
     few = tried[: _affordable(case)]
+    as_it_was = unchanged(case)
     if not options.finds_cards:
-        return TuneResult(case, (*(with_risks(case, one) for one in few), *tried[len(few) :]))
+        found = ranked([*(with_risks(case, one) for one in few), *tried[len(few) :]])
+        return TuneResult(case, tuple(with_unchanged(with_risks(case, as_it_was), found) if as_it_was else found))
     measured = measure_cards(case, few, lambda done: report("looking for the smallest cards", done, len(few)))
     found = [*(with_risks(case, one) for one in measured), *tried[len(few) :]]
     card = larger_card(case)
     if card is not None:
         (one,) = try_all(case, [card[0]])
         found.append(with_risks(case, with_card(case, one, card[1])))
-    return TuneResult(case, tuple(ranked(found)))
+    found = ranked(found)
+    if as_it_was is not None:
+        (as_it_was,) = measure_cards(case, [as_it_was])
+        found = with_unchanged(with_risks(case, as_it_was), found)
+    return TuneResult(case, tuple(found))
 
 
 def _affordable(case: Case) -> int:

@@ -15,6 +15,8 @@ class Kind(str, Enum):
     CARD = "card"
     LIMIT = "limit"
     """The memory fraction of the process."""
+    NONE = "none"
+    """Nothing: the run as it was does on this card."""
 
 
 class Outcome(str, Enum):
@@ -60,6 +62,8 @@ class Fix:
     """For people, in one line."""
     conf: str | None
     """The whole settings string with the change in it; None where nothing of it is a setting."""
+    call: str | None = None
+    """What the program has to call before it allocates, beside `conf`; None: nothing."""
     outcome: Outcome
     grade: Grade
     assumed_bytes: int

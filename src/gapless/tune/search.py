@@ -76,6 +76,7 @@ def _tried(case: Case, candidate: Candidate, replay: Replay) -> Tried:
         kind=candidate.kind,
         change=candidate.change,
         conf=candidate.conf,
+        call=candidate.call(case.recording.release),
         outcome=outcome,
         grade=grade,
         assumed_bytes=assumed,

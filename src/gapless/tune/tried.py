@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gapless.tune.fix import Fix, Kind, Outcome
+from gapless.tune.fix import Fix, Outcome
 
 if TYPE_CHECKING:
     from gapless.replaying import Replay
     from gapless.tune.candidate import Candidate
     from gapless.tune.smallest_card import SmallestCard
 
-_WITHOUT_COST = (Kind.SETTING, Kind.LIMIT)
 _UNKNOWN_LAST = 1 << 62
 
 
@@ -34,17 +33,16 @@ class Tried:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Smaller is better. Margins are compared among changes on the same card only, so cards come last; of changes
-        to the code that differ in degree, the smaller degree is better."""
+        """Smaller is better. A larger card comes after all that fits the one in question: what it has to spare is no
+        margin there."""
         fix, candidate = self.fix, self.candidate
-        kind = 0 if fix.kind in _WITHOUT_COST else 1 if fix.kind is Kind.CODE else 2
         return (
             fix.outcome.rank,
-            kind,
-            candidate.order if candidate.group else 0,
+            candidate.card is not None,
             -fix.margin_bytes if fix.margin_bytes is not None else _UNKNOWN_LAST,
-            len(self.replay.result.retry_events),
+            fix.retries_per_step or 0.0,
             len(candidate.changes) + (candidate.fraction is not None),
             fix.reserved_bytes_peak_after,
+            fix.device_calls_after,
             candidate.order,
         )

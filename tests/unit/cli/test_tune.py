@@ -40,6 +40,24 @@ def test_json_follows_its_schema(path: Path, capsys: pytest.CaptureFixture[str])
     assert len(answer["candidates"]) == len(answer["smallest_card_bytes"]) > 0
 
 
+@each_shared_snapshot(where=lambda path: path.name.startswith("train_mlp_adam"))
+def test_where_nothing_needs_changing_there_is_no_line_to_copy(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", str(path)]) == 0
+    text = capsys.readouterr().out
+    answer = json_of(capsys, str(path))
+
+    assert text.splitlines()[0].startswith("On this card nothing needs changing: the recorded run fits")
+    assert "export" not in text
+    assert (answer["needs_change"], answer["candidates"][0]["kind"]) == (False, "none")
+
+
+def test_help_says_which_device_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["tune", "--help"])
+
+    assert "the only one that failed" in " ".join(capsys.readouterr().out.split())
+
+
 @each_shared_snapshot(where=lambda path: path.name.startswith(("two_gpus", "no_history")))
 def test_what_cannot_be_tuned_is_said_in_one_message(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", str(path)]) == 2

@@ -86,7 +86,7 @@ def test_each_own_option_is_taken_out_once_and_all_together(tmp_path: Path) -> N
         (
             Release(2, 9),
             "garbage_collection_threshold:0.8",
-            "set garbage_collection_threshold:0.8, call torch.cuda.set_per_process_memory_fraction(1)",
+            "set garbage_collection_threshold:0.8, call torch.cuda.set_per_process_memory_fraction(0.99)",
         ),
     ],
 )

@@ -12,15 +12,20 @@ from gapless.explain.case import open_case
 from gapless.explain.options import ExplainOptions
 from gapless.recording import open_recordings
 from gapless.tune import Grade, Kind, Outcome, TuneOptions, best_fixes, tune
+from gapless.tune.candidate import setting
+from gapless.tune.candidates import propose_all
+from gapless.tune.search import try_all
+from gapless.tune.sizes import decisive_sizes
 from gapless.units import MIB
 from tests.recordings import each_shared_snapshot
-from tests.unit.tune.made import pinned, training
+from tests.unit.tune.made import case, pinned, training
 
 
 def test_the_best_comes_first_and_its_setting_is_whole(tmp_path: Path) -> None:
     result = tune(pinned(tmp_path, conf="garbage_collection_threshold:0.8"))
 
-    assert result.best is result.tried[0]
+    assert result.needs_change
+    assert result.best is next(one for one in result.tried if one.fix.kind is Kind.SETTING)
     assert result.best.fix.conf is not None
     assert "garbage_collection_threshold" in result.best.fix.conf
     assert [one.rank for one in result.tried] == sorted(one.rank for one in result.tried)
@@ -48,7 +53,11 @@ def test_a_fraction_that_leaves_room_and_still_survives(tmp_path: Path) -> None:
 
     assert enough.best is not None
     assert (enough.best.outcome, enough.best.fix.grade) == (Outcome.SURVIVES, Grade.PROVED)
-    assert any(one.fix.conf == "per_process_memory_fraction:0.75" and one.helps for one in enough.tried)
+    assert not enough.needs_change
+    fraction = setting(enough.case, {})
+    assert fraction is not None
+    assert fraction.conf == "per_process_memory_fraction:0.75"
+    assert [one.outcome for one in try_all(enough.case, [fraction])] == [Outcome.SURVIVES]
     assert not any(one.fix.kind is Kind.SETTING and one.helps for one in too_much.tried)
 
 
@@ -63,6 +72,7 @@ def test_what_stays_free_is_free_whatever_is_changed(tmp_path: Path) -> None:
     assert {one.fix.kind for one in tried} >= {Kind.CODE, Kind.SETTING}
     on_it = [one for one in tried if one.candidate.card is None]
     assert max(one.fix.reserved_bytes_peak_after for one in on_it) <= 1240 * MIB
+    assert {one.replay.options.capacity_bytes for one in on_it if one.fix.kind is Kind.CODE} == {1240 * MIB}
     assert max(fix.reserved_bytes_peak_after for fix in best_fixes(explained, options)) <= 1240 * MIB
 
 
@@ -73,7 +83,8 @@ def test_the_lower_bound_counts_the_request_that_failed(tmp_path: Path) -> None:
 
 def test_retries_are_counted_by_step(tmp_path: Path) -> None:
     """Four passes of the optimizer bound three whole steps."""
-    in_steps = tune(training(tmp_path), TuneOptions(finds_cards=False)).tried
+    made = case(training(tmp_path))
+    in_steps = try_all(made, propose_all(made, decisive_sizes(made)))
     without = tune(pinned(tmp_path), TuneOptions(finds_cards=False)).tried
 
     assert {one.fix.retries_per_step for one in in_steps} == {0.0, 1 / 3, 1.0}

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gapless.conf import Release
 from gapless.tune.candidate import Candidate, setting
 from gapless.tune.limits import fraction_for
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from gapless.tune.sizes import DecisiveSizes
 
 _THRESHOLDS = ("0.8", "0.6")
-_ONE_MEANS_NONE_SINCE = Release(2, 10)
 _LARGEST = 0.99
 
 
@@ -29,6 +27,5 @@ def propose(case: Case, sizes: DecisiveSizes) -> Iterator[Candidate | None]:
 
 
 def _whole_card(case: Case) -> float:
-    """The fraction that takes least away; up to 2.9 that of 1 is a limit too."""
-    largest = 1.0 if case.recording.release < _ONE_MEANS_NONE_SINCE else _LARGEST
-    return min(largest, fraction_for(case.card.capacity_bytes, case.card.total_bytes))
+    """The fraction that takes least away; that of 1 looks like none, and from 2.10 on is none."""
+    return min(_LARGEST, fraction_for(case.card.capacity_bytes, case.card.total_bytes))
