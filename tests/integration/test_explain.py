@@ -232,3 +232,28 @@ def test_a_log_says_how_sure_it_is(tmp_path: Path, form: str) -> None:
     head = gapless("explain", log, "--format", form).stdout.splitlines()[0]
 
     assert head.removeprefix("### ") == "FRAG201 pinned-segments (likely)"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("command", ["explain", "replay"])
+@pytest.mark.parametrize("content", [None, b"", b"\x80\x04cut"])
+def test_redaction_of_failures(tmp_path: Path, form: str, command: str, content: bytes | None) -> None:
+    path = tmp_path / "secret project" / "ada.pickle"
+    path.parent.mkdir()
+    if content is not None:
+        path.write_bytes(content)
+
+    done = gapless(command, path, "--redact", *(["--format", "json"] if form == "json" else []))
+
+    assert done.returncode == 2
+    assert "gapless: file-" in done.stderr
+    assert leaks(done.stdout + done.stderr, tmp_path.name) == []
+
+
+def test_redaction_of_what_is_left_out_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "ada.pickle").write_bytes(b"")
+
+    done = gapless("explain", tmp_path, "--redact")
+
+    assert "gapless: left out file-" in done.stderr
+    assert leaks(done.stdout + done.stderr, tmp_path.name) == []

@@ -13,6 +13,7 @@ from gapless.errors import InputError
 from gapless.explain import ExplainOptions
 from gapless.explain.beside import CONTEXT_BYTES
 from gapless.explain.case import open_case
+from gapless.report.redact import Redactor
 from gapless.sources.sniff import Kind, sniff
 from gapless.units import parse_bytes
 
@@ -116,7 +117,8 @@ def log_of(args: argparse.Namespace) -> LogScan | None:
 
     scan = read_log(args.log)
     if failed_library(scan) is None:
-        print(f"gapless: {args.log} tells of no library beside PyTorch that ran out of memory", file=sys.stderr)
+        edit = Redactor([args.log] if args.redact else []).text
+        print(edit(f"gapless: {args.log} tells of no library beside PyTorch that ran out of memory"), file=sys.stderr)
     return scan
 
 

@@ -31,19 +31,31 @@ def drop_output() -> None:
 
 def report(error: GaplessError, arguments: Sequence[str] = ()) -> int:
     """One message and its hint: to stderr, and as JSON to stdout where the arguments ask for JSON."""
+    from gapless.report.redact import Redactor  # noqa: PLC0415  (only failures need it)
     from gapless.report.terminal import printable  # noqa: PLC0415
 
-    where, message = error.where, error.message
+    edit = Redactor(_paths(arguments, error.where) if "--redact" in arguments else []).text
+    where, message, hint = edit(error.where), edit(error.message), edit(error.hint)
     place, _, inside = where.rpartition(", ")
     if place and message.startswith(inside):  # said already
         where = place
     lines = [f"gapless: {message}" if not where or where in message else f"gapless: {where}: {message}"]
-    for line in [*lines, f"  {error.hint}"] if error.hint else lines:
+    for line in [*lines, f"  {hint}"] if hint else lines:
         print(printable(line), file=sys.stderr)
     if _wants_json(arguments) and sys.stdout is not None:
-        fields = {"code": error.code, "message": error.message, "hint": error.hint, "where": error.where}
+        fields = {"code": error.code, "message": edit(error.message), "hint": hint, "where": edit(error.where)}
         print(json.dumps({"schema": "gapless.error/1", **fields}))
     return COULD_NOT_RUN
+
+
+def _paths(arguments: Sequence[str], where: str) -> list[str]:
+    """Of the arguments those that can be a path, also as --log=PATH; numbers and names of options are none."""
+    given = [one.partition("=")[2] if one.startswith("--") else one for one in arguments[1:]]
+    return [
+        one
+        for one in given
+        if one == where or os.path.exists(one) or "/" in one or "\\" in one or ("." in one and not one[0].isdigit())
+    ]
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:

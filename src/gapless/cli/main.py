@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         drop_output()
         what = "the answer cannot be written" if error.filename is None else f"{error.filename} cannot be read"
-        return report(InputError(f"{what}: {error.strerror}"))
+        return report(InputError(f"{what}: {error.strerror}"), arguments)
     return status
 
 

@@ -18,6 +18,7 @@ from gapless.explain import Explanation, explain
 from gapless.explain.options import parse_at
 from gapless.explain.rank import rank_of_name
 from gapless.explain.ranks import Ranks, join_ranks
+from gapless.report.redact import Redactor
 from gapless.report.terminal import printable
 from gapless.sources.log import read_log
 from gapless.sources.sniff import Kind, sniff
@@ -89,7 +90,8 @@ class RankFiles:
                     twin = next((other for other in snapshots if _are_equal(path, other)), None)
                     if twin is not None:
                         self.progress.close()
-                        print(printable(f"gapless: {path.name} is a copy of {twin.name}"), file=sys.stderr)
+                        edit = Redactor([str(path), str(twin)] if self.args.redact else []).text
+                        print(printable(edit(f"gapless: {path.name} is a copy of {twin.name}")), file=sys.stderr)
                     snapshots.append(path)
                 else:
                     logs.append((path, _log(path)))
@@ -121,8 +123,9 @@ class RankFiles:
 
     def _say_what_is_left_out(self) -> None:
         self.progress.close()
+        edit = Redactor(self.left_out if self.args.redact else []).text
         for path, message in list(self.left_out.items())[:_MOST_NAMED]:
-            print(printable(f"gapless: left out {Path(path).name}: {message}"), file=sys.stderr)
+            print(printable(edit(f"gapless: left out {Path(path).name}: {message}")), file=sys.stderr)
         if len(self.left_out) > _MOST_NAMED:
             print(f"gapless: left out {len(self.left_out) - _MOST_NAMED} more files", file=sys.stderr)
 
