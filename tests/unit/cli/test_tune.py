@@ -40,6 +40,17 @@ def test_json_follows_its_schema(path: Path, capsys: pytest.CaptureFixture[str])
     assert len(answer["candidates"]) == len(answer["smallest_card_bytes"]) > 0
 
 
+@each_shared_snapshot(where=lambda path: path.name.startswith("frag_pinned_segments_oom"))
+def test_a_call_stands_below_the_settings_that_need_it(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["tune", str(path), "--card", "30GiB", "--leave-free", "6GiB", "--torch", "2.9"]
+
+    assert main(arguments) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+    assert lines[1] == "torch.cuda.set_per_process_memory_fraction(0.8)  # in the program, before it allocates"
+
+
 @each_shared_snapshot(where=lambda path: path.name.startswith("train_mlp_adam"))
 def test_where_nothing_needs_changing_there_is_no_line_to_copy(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", str(path)]) == 0
