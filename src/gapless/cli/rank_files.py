@@ -139,8 +139,7 @@ def _files_in(folder: str) -> list[Path]:
 
 
 def _log(path: Path) -> LogScan:
-    """A log; text without any failure, in a file that is named as a snapshot, is a snapshot that was spoiled."""
-    scan = read_log(path)
+    scan = read_log(path)  # text without a failure, in a file named as a snapshot, is a snapshot that was spoiled
     if _SNAPSHOT_NAME.search(path.name) and not scan.messages and not scan.libraries:
         raise FormatError(f"{path} is text, neither a memory snapshot nor the log of a failure")
     return scan

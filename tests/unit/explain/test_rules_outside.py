@@ -155,6 +155,14 @@ def test_a_cache_that_is_little_beside_what_was_left_is_not_the_reason(tmp_path:
     assert verdict(card_bytes=2 * GIB) == "OOM101"
 
 
+def test_a_cache_of_less_than_half_is_no_sure_reason_on_a_card_of_unknown_size(tmp_path: Path) -> None:
+    diary = large_cache(1 * GIB)
+    diary.malloc("c", 1 * GIB + 200 * MIB)
+    verdict = explain(diary.open(tmp_path), ExplainOptions(outside_failure="cuBLAS")).verdict
+
+    assert (verdict.code, verdict.confidence) == ("OUT502", "unsure")
+
+
 def test_an_error_with_other_causes_leaves_the_verdict_unsure(tmp_path: Path) -> None:
     options = ExplainOptions(outside_failure="cuBLAS", outside_is_sure=False)
 

@@ -47,7 +47,7 @@ def find(case: Case) -> Iterator[Finding]:
         " cache.",
         what_to_do=_what_to_do(case, beside),
         bytes=beside.cached_bytes,
-        confidence="likely" if case.options.outside_is_sure else "unsure",
+        confidence="likely" if case.options.outside_is_sure and (beside.card_bytes or share >= 0.5) else "unsure",
         measurements={
             "cached_bytes": beside.cached_bytes,
             "reserved_bytes": beside.reserved_bytes,
