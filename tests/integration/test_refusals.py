@@ -211,3 +211,12 @@ def test_a_name_that_is_not_text(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/caf\xe9.pickle"
 
     assert_refused(gapless("explain", path), "caf\\udce9.pickle cannot be opened")
+
+
+def test_a_card_of_nothing_is_the_recordings_fault_and_no_options(tmp_path: Path) -> None:
+    oom = {"action": "oom", "device_free": 0, "size": 0, "stream": 0, "frames": [], "time_us": 5}
+    path = tmp_path / "a.pickle"
+    path.write_bytes(pickle.dumps({"segments": [], "device_traces": [[oom]]}))
+
+    assert gapless("explain", path).returncode == 0
+    assert_refused(gapless("tune", path), "no memory could be had", "name a card with --card")

@@ -75,6 +75,8 @@ class Known:
 
         if explanation.verdict.code == "OUT501":
             return []  # a replay does not know when the others came
+        if card is None and case.facts.capacity_bytes == 0:
+            return []  # a recording that says so is no measure of anything
         if not case.moment.is_failure:
             beside, card = case.beside, card or self.recorded_card or self.logged_card
             if beside is None or not beside.fits_beside or card is None or explanation.verdict.code != "OUT502":

@@ -121,9 +121,12 @@ def case_of(explained: Explained, options: TuneOptions) -> Case:
     """What is tuned under the options.
 
     Raises:
-        InputError: More memory shall stay free than the card has.
+        InputError: More memory shall stay free than the card has, or the recording says that it has none.
     """
     card = options.card or recorded_card(explained)
+    if options.card is None and card.capacity_bytes == 0:
+        message = "the recording says that no memory could be had: nothing was reserved, and nothing was free"
+        raise InputError(message, hint="name a card with --card", where=explained.recording.path)
     if options.leave_free_bytes >= card.capacity_bytes:
         free, size = format_bytes(options.leave_free_bytes), format_bytes(card.capacity_bytes)
         raise InputError(
