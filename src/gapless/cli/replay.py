@@ -49,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
 
     with ProgressLine(sys.stderr) as progress:
         recordings = recordings_of(args.file, open_options(args, progress))
-        replays = [(one, replay(one, _options(one, args))) for one in recordings]
+        options = [_options(one, args) for one in recordings]
+        replays = [(one, replay(one, its)) for one, its in zip(recordings, options, strict=True)]
         states = [state_at(one, done, args.at) if args.at is not None else None for one, done in replays]
     redactor = Redactor([args.file] if args.redact else [])  # nothing else in the answer names a file
     if args.format == "json":
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
             terminal.line()
         if len(replays) > 1:
             terminal.line(f"Device {one.device}")
-        to_text(one, done, _under(one, args), terminal, state)
+        to_text(one, done, _under(options[number].capacity_bytes, args), terminal, state)
     return 0
 
 
@@ -96,12 +97,13 @@ def _recorded_capacity_bytes(recording: Recording) -> int | None:
     return None if refusal is None else refusal.limit_bytes_most
 
 
-def _under(recording: Recording, args: argparse.Namespace) -> str:
+def _under(capacity_bytes: int, args: argparse.Namespace) -> str:
+    from gapless.replaying import UNLIMITED_BYTES  # noqa: PLC0415
+
     settings = "under its own settings" if args.conf is None else f"under {args.conf or 'the default settings'}"
-    card = card_of(args)
-    if card is None:
-        bytes_then = _recorded_capacity_bytes(recording)
-        if bytes_then is None:
-            return f"{settings}, on a card without end"
-        return f"{settings}, with the {format_bytes(bytes_then)} that PyTorch could have when a request failed"
-    return f"{settings}, with {format_bytes(card.capacity_bytes)} for PyTorch"
+    size = format_bytes(capacity_bytes)
+    if args.card is not None:
+        return f"{settings}, with {size} for PyTorch"
+    if capacity_bytes == UNLIMITED_BYTES:
+        return f"{settings}, on a card without end"
+    return f"{settings}, with the {size} that PyTorch could have when a request failed"

@@ -141,10 +141,8 @@ def _attempt(snapshot: Snapshot, row: int, release: Release, options: OpenOption
     text, settings = _settings(snapshot, release, options)
     core = to_core(settings)
     trace = _core.build_trace(snapshot, row, core, release.major, release.minor)
-    events, known = (
-        snapshot.devices[row].events,
-        Reading(total_bytes=options.total_bytes, limit_bytes=options.limit_bytes),
-    )
+    events = snapshot.devices[row].events
+    known = Reading(total_bytes=options.total_bytes, limit_bytes=options.limit_bytes)
     best: tuple[Reading, Program, SelfCheck | None] | None = None
     for reading in readings(trace, events, len(snapshot.pools), settings, known):
         program = reading.program(trace)
