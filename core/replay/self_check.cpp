@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 
 #include "base/check.h"
+#include "replay/calls.h"
 #include "replay/recorded_device.h"
 #include "replay/start.h"
+#include "replay/start_order.h"
 
 namespace gapless {
 namespace {
@@ -30,11 +31,6 @@ std::string line_of(Action action, Address address, Bytes size) {
                 static_cast<unsigned long long>(address), static_cast<unsigned long long>(size));
   return text;
 }
-
-// A tie that the recording decides otherwise than the assumed creation order: `first` is older than `second`.
-struct TieOrder {
-  std::uint32_t first, second;
-};
 
 // One pass over the program.
 class Pass {
@@ -95,45 +91,14 @@ class Pass {
 
   void perform(std::size_t i) {
     const AllocationId id = program_.allocation[i];
-    switch (program_.call[i]) {
-      case Call::kMalloc:
-        return allocate(i, id);
-      case Call::kFree:
-        if (is_placed(id)) allocator_.free(block_of_[id]);
-        return;
-      case Call::kFreeDeferred:
-        if (is_placed(id)) allocator_.free_deferred(block_of_[id]);
-        return;
-      case Call::kComplete:
-        return complete(id);
-      case Call::kEmptyCache:
-        allocator_.empty_cache();
-        return;
-      case Call::kEmptyPool:
-        allocator_.let_go(program_.pool[i]);
-        allocator_.empty_pool(program_.pool[i]);
-        return;
-      case Call::kLetGoPool:
-        allocator_.let_go(program_.pool[i]);
-        return;
-    }
-  }
-
-  bool is_placed(AllocationId id) const {
-    return block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).allocated;
-  }
-
-  void complete(AllocationId id) {
-    if (id < block_of_.size() && block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).is_pending()) {
-      allocator_.complete(block_of_[id]);
-    }
+    program_.call[i] == Call::kMalloc ? allocate(i, id) : perform_call(program_, i, allocator_, block_of_);
   }
 
   // What a malloc that does not wait for streams finds completed.
   void complete_first() {
     for (const std::size_t event : device_.expected()) {
       if (trace_.events().action[event] != Action::kFreeCompleted) return;
-      complete(trace_.allocation_of_event[event]);
+      complete_block_of(trace_.allocation_of_event[event], allocator_, block_of_);
     }
   }
 
@@ -245,33 +210,6 @@ class Pass {
   std::uint32_t start_count_ = 0;
   bool stopped_ = false;
   SelfCheck result_;
-};
-
-// The assumed creation order of what existed at the start: a list of numbers, oldest first.
-class StartOrder {
- public:
-  void resize(std::uint32_t count) {
-    if (!oldest_first_.empty()) return;
-    oldest_first_.resize(count);
-    std::iota(oldest_first_.begin(), oldest_first_.end(), 1u);
-  }
-
-  // rank[n - 1] is the place of number n.
-  std::vector<std::uint32_t> rank() const {
-    std::vector<std::uint32_t> rank(oldest_first_.size());
-    for (std::uint32_t place = 0; place < oldest_first_.size(); ++place) rank[oldest_first_[place] - 1] = place + 1;
-    return rank;
-  }
-
-  // Moves the number at place `tie.first` in front of the one at place `tie.second`. Places count from 1.
-  void learn(const TieOrder& tie) {
-    const std::uint32_t moved = oldest_first_[tie.first - 1];
-    oldest_first_.erase(oldest_first_.begin() + (tie.first - 1));
-    oldest_first_.insert(oldest_first_.begin() + (tie.second - 1), moved);
-  }
-
- private:
-  std::vector<std::uint32_t> oldest_first_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "replay/calls.h"
 #include "replay/held_memory.h"
 #include "replay/start.h"
 
@@ -88,7 +89,7 @@ class Run {
   void interrupt(std::uint32_t event) {
     while (next_early_free_ < early_frees_.size() && early_frees_[next_early_free_].first <= event) {
       const AllocationId id = early_frees_[next_early_free_++].second;
-      if (is_allocated(id)) allocator_.free(block_of_[id]);
+      if (is_allocated(id, allocator_, block_of_)) allocator_.free(block_of_[id]);
     }
     if (!switched_ && options_.switch_before_event <= event) {
       switched_ = true;
@@ -100,48 +101,19 @@ class Run {
 
   // ---- the calls
   void perform(std::size_t i) {
+    if (program_.call[i] != Call::kMalloc) return perform_call(program_, i, allocator_, block_of_);
     const AllocationId id = program_.allocation[i];
-    switch (program_.call[i]) {
-      case Call::kMalloc:
-        id == kNoAllocation ? repeat_failure(program_.event_end[i] - 1)
-                            : allocate(id, trace_.allocations.requested[id], program_.event_end[i] - 1);
-        return complete_what_waited(i);
-      case Call::kFree:
-        if (is_allocated(id)) allocator_.free(block_of_[id]);
-        return;
-      case Call::kFreeDeferred:
-        if (is_allocated(id)) allocator_.free_deferred(block_of_[id]);
-        return;
-      case Call::kComplete:
-        return complete(id);
-      case Call::kEmptyCache:
-        allocator_.empty_cache();
-        return;
-      case Call::kEmptyPool:
-        allocator_.let_go(program_.pool[i]);
-        allocator_.empty_pool(program_.pool[i]);
-        return;
-      case Call::kLetGoPool:
-        allocator_.let_go(program_.pool[i]);
-        return;
-    }
-  }
-
-  void complete(AllocationId id) {
-    if (block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).is_pending()) allocator_.complete(block_of_[id]);
-    block_of_[id] = kNoBlock;
+    const std::uint32_t event = program_.event_end[i] - 1;
+    id == kNoAllocation ? repeat_failure(event) : allocate(id, trace_.allocations.requested[id], event);
+    complete_what_waited(i);
   }
 
   // What completed while the recorded malloc failed at first: here the malloc may not have waited for it.
   void complete_what_waited(std::size_t i) {
     for (std::uint32_t event = program_.event_begin[i]; event + 1 < program_.event_end[i]; ++event) {
       if (trace_.events().action[event] != Action::kFreeCompleted) continue;
-      if (const AllocationId id = trace_.allocation_of_event[event]; id != kNoAllocation) complete(id);
+      complete_block_of(trace_.allocation_of_event[event], allocator_, block_of_);
     }
-  }
-
-  bool is_allocated(AllocationId id) const {
-    return block_of_[id] != kNoBlock && allocator_.block(block_of_[id]).allocated;
   }
 
   void allocate(AllocationId id, Bytes requested, std::uint32_t event) {
