@@ -68,7 +68,14 @@ def readings(trace: Trace, events: Events, pool_count: int, settings: Settings, 
     if settings.expandable_segments and known.total_bytes is None:
         yield from (replace(known, total_bytes=total) for total in _TOTALS)
     if settings.garbage_collection_threshold > 0 and known.limit_bytes is None:
-        yield from (replace(known, grouping=_FORCED, limit_bytes=limit) for limit in limits(trace, events))
+        likely = limits(trace, events) or _limits_of_cards(settings.per_process_memory_fraction, known.total_bytes)
+        yield from (replace(known, grouping=_FORCED, limit_bytes=limit) for limit in likely)
+
+
+def _limits_of_cards(fraction: float, total_bytes: int | None) -> list[int]:
+    """The limits that a fraction makes of the card, or of the usual cards; a fraction of 1 is no limit."""
+    totals = _TOTALS if total_bytes is None else (total_bytes,)
+    return [int(total * fraction) for total in totals] if fraction < 1 else []
 
 
 def limits(trace: Trace, events: Events) -> list[int]:
