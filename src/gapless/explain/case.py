@@ -87,11 +87,25 @@ class Case:
 
     @cached_property
     def block_stacks(self) -> NDArray[np.uint32]:
-        """Per block the stack of its allocation, NO_STACK when not recorded."""
+        """Per block the stack of its allocation, NO_STACK when not recorded.
+
+        Where the event has none, the block at the end may name it: recorders can keep stacks for the state alone.
+        """
         stacks: NDArray[np.uint32] = self.state.blocks["stack"].astype(np.uint32)
         known = self.state.allocation != _core.NO_ALLOCATION
-        stacks[known] = self.recording.trace.allocations.stack[self.state.allocation[known]]
+        rows = self.state.allocation[known]
+        of_event = self.recording.trace.allocations.stack[rows]
+        stacks[known] = np.where(self.stacks.has_frames(of_event), of_event, self._stacks_at_end[rows])
         return stacks
+
+    @cached_property
+    def _stacks_at_end(self) -> NDArray[np.uint32]:
+        """Of each allocation the stack of its block at the end, NO_STACK when it was gone by then."""
+        end = self.recording.state_before(self.recording.event_count)
+        found = np.full(len(self.recording.trace.allocations), _core.NO_STACK, dtype=np.uint32)
+        known = end.allocation != _core.NO_ALLOCATION
+        found[end.allocation[known]] = end.blocks["stack"][known]
+        return found
 
     @cached_property
     def kinds(self) -> NDArray[np.int64]:

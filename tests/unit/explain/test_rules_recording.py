@@ -83,6 +83,15 @@ def test_full_ring_is_told_by_frames_without_an_event(diary: Diary, tmp_path: Pa
     assert codes["REC701"].severity == "info"
 
 
+def test_a_single_event_is_no_history_that_began_late(diary: Diary, tmp_path: Path) -> None:
+    diary.drop(len(diary.events) - 1)
+
+    codes = set(found(diary.open(tmp_path)))
+
+    assert "REC706" in codes
+    assert "REC701" not in codes
+
+
 def test_late_start_is_no_full_ring(diary: Diary, tmp_path: Path) -> None:
     diary.drop(weights_event(diary))
 

@@ -32,9 +32,9 @@ _MUCH = 0.25
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """What existed before, unless the recording has no events, or was cut by a full ring (REC702)."""
+    """What existed before, unless there is no history at all (REC706)."""
     start = case.recording.trace.start
-    if not case.recording.event_count or not len(start.segments):
+    if case.recording.event_count < 2 or not len(start.segments):
         return
     used = start.blocks["state"] != FREE
     before = int(start.blocks["size"][used].astype(np.int64).sum())

@@ -1,4 +1,4 @@
-"""REC702 ring-wrapped: the oldest events were overwritten."""
+"""REC702 ring-wrapped: the oldest events were overwritten, or cleared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ RULE = Rule(
     code="REC702",
     name="ring-wrapped",
     severity="info",
-    finds="The recorder's ring was full, so that the oldest events were lost.",
+    finds="The recorder's ring was full, so that the oldest events were lost; or recording was stopped and started"
+    " anew, which clears them.",
     why="Growth over many steps, the first allocation of what leaks, and the state at the start are cut off. Nothing"
     " in the file says so, and totals counted from the events alone begin at an unknown base.",
     measured="Blocks in use at the end carry the stack of their allocation, which is only kept while recording, but the"
@@ -44,10 +45,11 @@ def find(case: Case) -> Iterator[Finding]:
     if not count:
         return
     yield RULE.finding(
-        f"The recorder's ring was full: events before these {recording.event_count:,} were lost.",
+        f"Events before these {recording.event_count:,} were recorded and lost: the recorder's ring was full, or was"
+        " cleared.",
         why=f"{plural(count, 'block')} ({format_bytes(size)}) were recorded when they were allocated, but the event is"
         " gone.",
-        what_to_do="Record with a larger max_entries.",
+        what_to_do="Record with a larger max_entries, and do not stop recording in between, which clears the history.",
         bytes=size,
         confidence="likely",
         measurements={"lost_blocks": count, "lost_bytes": size, "events": recording.event_count},

@@ -22,14 +22,16 @@ RULE = Rule(
     severity="info",
     finds="Nearly no allocation of the recording has a stack.",
     why="Without stacks nobody can say which line holds the memory, what it is for, or where a step begins.",
-    measured="The share of recorded allocations with at least one frame, when there are any.",
+    measured="The share of recorded allocations with at least one frame, when there are any; and that most of the"
+    " memory in use has no known place either, which blocks in the file may name.",
     do="Record with stacks: torch.cuda.memory._record_memory_history(stacks='python').",
 )
 _NEARLY_NONE = 0.02
+_MOST = 0.5
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """When allocations were recorded and nearly none has a frame."""
+    """When allocations were recorded, nearly none has a frame, and most of the memory in use has no place."""
     events = case.recording.events
     allocs = np.flatnonzero(events.action == ACTION["alloc"])
     if not len(allocs):
@@ -38,6 +40,8 @@ def find(case: Case) -> Iterator[Finding]:
     if share > _NEARLY_NONE:
         return
     unknown = int(case.sizes[~case.is_free & ~case.stacks.has_frames(case.block_stacks)].sum())
+    if unknown < _MOST * case.facts.active_bytes:
+        return
     yield RULE.finding(
         f"Of {len(allocs):,} recorded allocations {percent(share)} have a stack: nobody can say who holds the memory.",
         why=f"{format_bytes(unknown)} in use at the moment have no known place.",
