@@ -45,9 +45,11 @@ def test_verdict_is_the_expected_one(row: dict[str, Any]) -> None:
 
 @each(ROWS)
 def test_recording_replays_exactly(row: dict[str, Any]) -> None:
+    """But for those made to show what cannot: histories that contradict themselves, settings switched in between."""
     checks = [one.check for one in open_recordings(str(FOLDER / row["file"]))]
+    cannot = row["expected"]["role"] == "hit" and row["expected"]["code"] in {"REC704", "REC705"}
 
-    assert all(check is None or check.exact for check in checks)
+    assert all(check is None or check.exact != cannot for check in checks)
 
 
 @each([row for row in ROWS if row["expected"]["role"] == "hit"])
