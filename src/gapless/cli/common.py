@@ -44,13 +44,14 @@ def add_recorded_conf(parser: argparse.ArgumentParser) -> None:
 def open_options(args: argparse.Namespace, progress: Progress | None = None) -> OpenOptions:
     """How the file is opened; what is assumed about the release is said on stderr."""
     from gapless.recording import OpenOptions  # noqa: PLC0415  (numpy is loaded only by commands that read)
+    from gapless.recording.choosing import DEVICES_MAX  # noqa: PLC0415
 
     release = Release.parse(args.torch) if args.torch is not None else None
     if release is not None and release.note:
         print(f"gapless: {release.note}", file=sys.stderr)
     conf = getattr(args, "recorded_conf", None)
     conf = None if conf is None else settings_text(conf)
-    return OpenOptions(device=args.device, release=release, conf=conf, progress=progress)
+    return OpenOptions(device=args.device, devices_max=DEVICES_MAX, release=release, conf=conf, progress=progress)
 
 
 def card_of(args: argparse.Namespace) -> Card | None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from gapless.cli.common import open_options, recordings_of
 from gapless.cli.explain_known import known_of, log_of, note_what_is_not_recorded
 from gapless.explain import explain_all
+from gapless.recording.choosing import rest_of
+from gapless.report.devices import devices_to_json, rest_to_text
 from gapless.report.progress import ProgressLine
 from gapless.report.redact import Redactor
 from gapless.report.terminal import Terminal
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from gapless.explain import Explanation
     from gapless.explain.finding import Finding
+    from gapless.recording.choosing import Rest
     from gapless.tune import Fix
 
 Answers = list[tuple["Explanation", list["Fix"]]]
@@ -27,11 +30,12 @@ Answers = list[tuple["Explanation", list["Fix"]]]
 def explain_snapshot(args: argparse.Namespace) -> list[Finding]:
     """Prints the answer about each device; the findings of all."""
     answers = _answers(args)
+    rest = rest_of([one.recording for one, _ in answers], args.device)
     redactor = redactor_of(answers) if args.redact else None
     if args.format == "json":
-        _print_json(answers, redactor)
+        _print_json(answers, rest, redactor)
     else:
-        _print_text(answers, args.format, redactor)
+        _print_text(answers, rest, args.format, redactor)
     return [finding for one, _ in answers for finding in one.findings]
 
 
@@ -53,15 +57,15 @@ def redactor_of(answers: Answers, others: Iterable[str] = ()) -> Redactor:
     return Redactor([*paths, *others, *(one.recording.path for one, _ in answers)])
 
 
-def _print_json(answers: Answers, redactor: Redactor | None) -> None:
+def _print_json(answers: Answers, rest: Rest, redactor: Redactor | None) -> None:
     devices: list[dict[str, Any]] = []
     for one, fixes in answers:
         value = {**one.to_json(), "fixes": [fix.to_json() for fix in fixes]}
         devices.append(redactor.json(value) if redactor else value)
-    print(json.dumps(devices[0] if len(devices) == 1 else {"schema": "gapless.explain.devices/1", "devices": devices}))
+    print(json.dumps(devices_to_json("gapless.explain.devices/1", devices, rest)))
 
 
-def _print_text(answers: Answers, form: str, redactor: Redactor | None) -> None:
+def _print_text(answers: Answers, rest: Rest, form: str, redactor: Redactor | None) -> None:
     from gapless.report.explanation import to_text  # noqa: PLC0415  (JSON needs neither)
     from gapless.report.markdown import to_markdown  # noqa: PLC0415
 
@@ -72,3 +76,4 @@ def _print_text(answers: Answers, form: str, redactor: Redactor | None) -> None:
         if len(answers) > 1:
             terminal.line(f"Device {one.recording.device}")
         to_markdown(one, fixes, terminal) if form == "markdown" else to_text(one, fixes, terminal)
+    rest_to_text(rest, terminal)

@@ -18,6 +18,7 @@ from gapless.explain import Explanation, explain
 from gapless.explain.options import parse_at
 from gapless.explain.rank import rank_of_name
 from gapless.explain.ranks import Ranks, join_ranks
+from gapless.recording.choosing import rest_of
 from gapless.report.redact import Redactor
 from gapless.report.terminal import printable
 from gapless.sources.log import read_log
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from gapless.cli.explain_known import Known
     from gapless.explain.log import LogExplanation
+    from gapless.recording.choosing import Rest
     from gapless.report.progress import ProgressLine
     from gapless.sources.log import LogScan
     from gapless.tune import Fix
@@ -102,7 +104,9 @@ class RankFiles:
         rank = rank_of_name(path.name)
         known = known_of(self.args, logs.of_rank(rank), rank)
         found = []
-        for recording in recordings_of(str(path), self._opening):
+        recordings = recordings_of(str(path), self._opening)
+        self._say_what_is_not_opened(path, rest_of(recordings, self.args.device))
+        for recording in recordings:
             mine = known
             if len(recording.oom_events) and not self.args.log:
                 mine = replace(known, library=None)
@@ -120,6 +124,12 @@ class RankFiles:
             yield
         except GaplessError as error:
             self.left_out[str(path)] = error.message
+
+    def _say_what_is_not_opened(self, path: Path, rest: Rest) -> None:
+        if rest.devices:
+            self.progress.close()
+            edit = Redactor([str(path)] if self.args.redact else []).text
+            print(printable(edit(f"gapless: {path.name}: {rest}")), file=sys.stderr)
 
     def _say_what_is_left_out(self) -> None:
         self.progress.close()

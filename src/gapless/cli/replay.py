@@ -40,7 +40,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the check and the replay of each device."""
+    from gapless.recording.choosing import rest_of  # noqa: PLC0415
     from gapless.replaying import replay  # noqa: PLC0415  (so that --help needs no numpy)
+    from gapless.report.devices import devices_to_json, rest_to_text  # noqa: PLC0415
     from gapless.report.progress import ProgressLine  # noqa: PLC0415
     from gapless.report.redact import Redactor  # noqa: PLC0415
     from gapless.report.replay import to_json, to_text  # noqa: PLC0415
@@ -52,10 +54,11 @@ def run(args: argparse.Namespace) -> int:
         options = [_options(one, args) for one in recordings]
         replays = [(one, replay(one, its)) for one, its in zip(recordings, options, strict=True)]
         states = [state_at(one, done, args.at) if args.at is not None else None for one, done in replays]
+    rest = rest_of(recordings, args.device)
     redactor = Redactor([args.file] if args.redact else [])  # nothing else in the answer names a file
     if args.format == "json":
         values = [redactor.json(to_json(one, done, state)) for (one, done), state in zip(replays, states, strict=True)]
-        print(json.dumps(values[0] if len(values) == 1 else {"schema": "gapless.replay.devices/1", "devices": values}))
+        print(json.dumps(devices_to_json("gapless.replay.devices/1", values, rest)))
         return 0
     terminal = Terminal(sys.stdout, redactor.text)
     for number, ((one, done), state) in enumerate(zip(replays, states, strict=True)):
@@ -64,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
         if len(replays) > 1:
             terminal.line(f"Device {one.device}")
         to_text(one, done, _under(options[number].capacity_bytes, args), terminal, state)
+    rest_to_text(rest, terminal)
     return 0
 
 

@@ -70,8 +70,12 @@ def run(args: argparse.Namespace) -> int:
 def _meant(recordings: list[Recording], path: str) -> Recording:
     """The only one, or the only one that ran out of memory."""
     failed = [recording for recording in recordings if len(recording.oom_events)]
+    from gapless.recording.choosing import named_devices  # noqa: PLC0415
+
     chosen = failed if len(failed) == 1 else recordings
     if len(chosen) == 1:
         return chosen[0]
-    devices = " and ".join(str(recording.device) for recording in recordings)
-    raise InputError(f"the file holds devices {devices}", hint=f"say which: --device {chosen[0].device}", where=path)
+    devices = named_devices([device.device for device in recordings[0].snapshot.devices])
+    raise InputError(
+        f"the file holds devices {devices}", hint=f"say which: --device {(failed or recordings)[0].device}", where=path
+    )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from gapless import _core
 from gapless.conf import Release, Settings, parse
 from gapless.errors import InputError, TraceError
+from gapless.recording.choosing import chosen_rows, named_devices
 from gapless.recording.readings import Reading, readings
 from gapless.recording.recording import Recording
 from gapless.recording.releases import candidates
@@ -37,6 +38,8 @@ class OpenOptions:
     """What the user knows better than the file."""
 
     device: int | None = None
+    devices_max: int | None = None
+    """Of a file with more, those that failed are opened, and of the others the fullest."""
     release: Release | None = None
     conf: str | None = None
     """Settings text in force while it was recorded."""
@@ -62,7 +65,7 @@ class _Attempt:
 
 
 def open_recordings(path: str, options: OpenOptions | None = None) -> list[Recording]:
-    """Every device of a snapshot that has a segment or an event, or the one that `options` names.
+    """Every device of a snapshot that has a segment or an event, or those that `options` asks for.
 
     Raises:
         InputError: The file cannot be read, or has no such device.
@@ -71,9 +74,13 @@ def open_recordings(path: str, options: OpenOptions | None = None) -> list[Recor
     chosen = options or OpenOptions()
     report = chosen.progress or (lambda step, done, total: None)
     snapshot = open_snapshot(path, on_read=lambda done, total: report("reading MiB", done // MIB, total // MIB))
-    rows = [row for row, device in enumerate(snapshot.devices) if chosen.device in (None, device.device)]
+    devices = snapshot.devices
+    if chosen.device is None:
+        rows = chosen_rows(devices, chosen.devices_max)
+    else:
+        rows = [row for row, device in enumerate(devices) if chosen.device == device.device]
     if not rows and chosen.device is not None:
-        known = ", ".join(str(device.device) for device in snapshot.devices) or "none"
+        known = named_devices([device.device for device in devices]) or "none"
         raise InputError(f"{path} has no device {chosen.device}; it has {known}", where=path)
     return [_open_named(path, snapshot, row, chosen, report) for row in rows]
 

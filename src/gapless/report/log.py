@@ -39,9 +39,9 @@ def to_text(explanation: LogExplanation, terminal: Terminal) -> None:
         terminal.line(terminal.paint("To record what a log cannot show, before the model is built", "bold"))
         for line in explanation.recording:
             terminal.line("  " + line)
-    if not explanation.scan.is_complete:
+    if explanation.left_out:
         terminal.line()
-        terminal.paragraph("The log holds more than was read or kept; the first failures are all here.", 0)
+        terminal.paragraph(explanation.left_out, 0)
 
 
 def to_markdown(explanation: LogExplanation, terminal: Terminal) -> None:
@@ -56,6 +56,8 @@ def to_markdown(explanation: LogExplanation, terminal: Terminal) -> None:
     for language, lines in (("text", message), ("text", explanation.table()), ("python", explanation.recording)):
         if lines:
             terminal.line(f"\n```{language}\n" + "\n".join(lines) + "\n```")
+    if explanation.left_out:
+        terminal.line(f"\n{explanation.left_out}")
 
 
 def paths_in(explanation: LogExplanation) -> set[str]:

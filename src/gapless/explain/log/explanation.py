@@ -9,6 +9,7 @@ from gapless.explain.finding import Finding, Verdict
 from gapless.explain.log.advice import RECORD, RECORDING
 from gapless.explain.log.full import size, value
 from gapless.explain.log.numbers import Numbers
+from gapless.explain.words import plural
 from gapless.sources.log.oom_message import OomMessage
 from gapless.sources.log.scan import LogScan
 
@@ -18,6 +19,8 @@ _STATE = (
     *("segment_bytes", "allocated_bytes", "active_bytes", "reserved_bytes", "free_bytes"),
     *("largest_free_block_bytes", "pending_bytes", "private_pool_free_bytes"),
 )
+ROWS_MAX = 100
+"""Messages in the table; it says how many more there are."""
 _COLUMNS = ("rank", "device", "line", "asked", "free", "in use", "unallocated", "allowed", "verdict", "times")
 
 
@@ -91,13 +94,25 @@ class LogExplanation:
             found += ["", *self.table()]
         if self.recording:
             found += ["", *(f"    {line}" for line in self.recording)]
-        if not self.scan.is_complete:
-            found += ["", "The log holds more than was read or kept; the first failures are all here."]
+        if self.left_out:
+            found += ["", self.left_out]
         return found
 
+    @property
+    def left_out(self) -> str:
+        """A sentence about what was not read or kept; empty when all was."""
+        if self.scan.is_complete:
+            return ""
+        mentions = f"at least {plural(self.scan.unread, 'later mention')} of a failure"
+        counted = f" (only counted: {mentions})" if self.scan.unread else ""
+        return f"The log holds more than was read or kept{counted}; the first failures are all here."
+
     def table(self) -> list[str]:
-        """Every message as a line of columns; empty when there is but one."""
-        return _table(self.rows) if len(self.rows) > 1 else []
+        """The messages as lines of columns, of very many the first and how many more; empty when there is but one."""
+        if len(self.rows) < 2:
+            return []
+        more = len(self.rows) - ROWS_MAX
+        return [*_table(self.rows[:ROWS_MAX]), *([f"... and {plural(more, 'more message')}"] if more > 0 else [])]
 
 
 def _state(numbers: Numbers | None) -> dict[str, Any] | None:

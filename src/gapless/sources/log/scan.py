@@ -36,6 +36,7 @@ class LogScan:
     lines: int = 0
     bytes: int = 0
     is_complete: bool = True
+    unread: int = 0  # places with words of a failure, behind the first thousands, that were only counted
 
 
 class Collector:
@@ -47,8 +48,8 @@ class Collector:
         self._settings: dict[str, None] = {}
         self._seen = 0
 
-    def result(self, *, lines: int, size_bytes: int) -> LogScan:
-        """What was collected."""
+    def result(self, *, lines: int, size_bytes: int, unread: int = 0) -> LogScan:
+        """What was collected, and how many places were not looked at."""
         kept = {kind: tuple(found.values()) for kind, found in self._found.items()}
         return LogScan(
             messages=kept.get(OomMessage, ()),
@@ -58,7 +59,8 @@ class Collector:
             settings=tuple(self._settings),
             lines=lines,
             bytes=size_bytes,
-            is_complete=self.is_complete,
+            is_complete=self.is_complete and not unread,
+            unread=unread,
         )
 
     def add_settings(self, text: str) -> None:

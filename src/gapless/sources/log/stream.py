@@ -1,7 +1,8 @@
 """Reads a log in one pass over its bytes, in bounded memory.
 
 Only a window around each telling word is decoded, so a log of any length, or with a line of any length, costs one
-pass and a few MiB. The number of windows is bounded, for text that tries to be costly.
+pass and a few MiB. The number of windows is bounded: a log that is all failures, or tries to be costly, is read in depth
+as far as that goes, and the words behind it are only counted.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from gapless.sources.log.window import find_items, find_settings
 CHUNK_BYTES = 1 << 20
 BEFORE_BYTES, AFTER_BYTES, AFTER_BYTES_MAX = 1024, 2048, 8192  # of a telling word
 OVERLAP_BYTES = 64  # of windows, so that what names a device is seen
-WINDOWS_MAX, WINDOWS_MAX_FOREIGN = 10_000, 200  # of one telling word
+WINDOWS_MAX, WINDOWS_MAX_FOREIGN = 1_500, 200  # of one telling word
+EFFORT_MAX = 6_000  # windows and what was found in them, of all telling words
+SETTINGS_MAX = 20_000  # places where settings are looked for
 _SETTINGS = b"ALLOC_CONF"
 # A search for each is much faster than one for all. Wrapped text can break one of the first three, never all.
 _WORDS = (
@@ -31,6 +34,7 @@ _WORDS = (
     b"Allocation on device",
     _SETTINGS,
 )
+_FAILURES = _WORDS[:-1]
 # These tell what else it seems to be. Some are printed at every step, so a few are enough.
 _FOREIGN_WORDS = (
     b"RESOURCE_EXHAUSTED",
@@ -79,6 +83,8 @@ class _Scanner:
         self._empty_to = 0  # offset up to which a window held nothing, with room behind for what begins there
         self._line_at = (0, 1)  # an offset and its line
         self._windows: Counter[bytes] = Counter()  # read, by telling word
+        self._effort = 0  # windows and what was found in them
+        self._unread: Counter[bytes] = Counter()  # places that were only counted, by telling word
         self._collector = Collector()
 
     def feed(self, chunk: bytes) -> None:
@@ -101,29 +107,33 @@ class _Scanner:
     def result(self) -> LogScan:
         """What was found."""
         lines = self._line(self.end) - (self._buffer[-1:] in (b"", b"\n"))
-        return self._collector.result(lines=lines, size_bytes=self.end)
+        return self._collector.result(lines=lines, size_bytes=self.end, unread=max(self._unread.values(), default=0))
 
     def _anchors(self, limit: int) -> Iterator[tuple[int, bytes]]:
         """Offsets of telling words, and the words, from `_searched` up to `limit`."""
         for word in (*_WORDS, *_FOREIGN_WORDS):
-            stop = limit - self._start + len(word) - 1
-            at = self._buffer.find(word, self._searched - self._start, stop)
+            begin, stop = self._searched - self._start, limit - self._start + len(word) - 1
+            if self._is_spent(word):
+                self._leave_out(word, self._buffer.count(word, begin, stop))
+                continue
+            at = self._buffer.find(word, begin, stop)
             while at >= 0:
                 yield at + self._start, word
                 at = self._buffer.find(word, at + len(word), stop)
 
     def _look_at(self, anchor: int, word: bytes) -> None:
         """Read what stands at a telling word, and what follows it whole in the same window."""
-        self._windows[word] += 1
-        if self._windows[word] > (WINDOWS_MAX_FOREIGN if word in _FOREIGN_WORDS else WINDOWS_MAX):
-            self._collector.is_complete &= word in _FOREIGN_WORDS
+        if self._is_spent(word):
+            self._leave_out(word, 1)
             return
+        self._windows[word] += 1
         begin = max(anchor - BEFORE_BYTES, self._start, self._consumed - OVERLAP_BYTES)
         for after in (AFTER_BYTES, AFTER_BYTES_MAX):
             window = self._slice(begin, anchor + after)
             items = find_items(window)
             if not items or not items[-1][0].is_cut:
                 break
+        self._effort += 1 + len(items)
         if not items:
             self._empty_to = anchor + AFTER_BYTES - BEFORE_BYTES
         for place, item in items:
@@ -133,7 +143,23 @@ class _Scanner:
                 self._collector.add(item, before=before, text=text, line=self._line(start))
                 self._consumed = begin + _length(window[: place.end])
 
+    def _is_spent(self, word: bytes) -> bool:
+        """Whether enough was read where this word stands."""
+        if word == _SETTINGS:
+            return self._windows[word] >= SETTINGS_MAX
+        if word in _FOREIGN_WORDS:
+            return self._windows[word] >= WINDOWS_MAX_FOREIGN
+        return self._windows[word] >= WINDOWS_MAX or self._effort >= EFFORT_MAX
+
+    def _leave_out(self, word: bytes, count: int) -> None:
+        """Remember that so many places were only counted; foreign words tell no more the more often they stand there."""
+        if word in _FAILURES:
+            self._unread[word] += count
+
     def _read_settings(self, anchor: int) -> None:
+        if self._is_spent(_SETTINGS):
+            return
+        self._windows[_SETTINGS] += 1
         for text in find_settings(self._slice(anchor - 64, anchor + 512)):
             self._collector.add_settings(text)
 

@@ -91,6 +91,32 @@ def test_what_is_seen_is_bounded_and_said(monkeypatch: pytest.MonkeyPatch) -> No
     assert (many.messages[0].repeats, many.is_complete) == (50, False)
 
 
+@pytest.mark.parametrize("bound", ["WINDOWS_MAX", "EFFORT_MAX"])
+def test_what_is_looked_at_is_bounded_and_the_rest_counted(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, bound, 20)
+    windows: list[str] = []
+    whole = stream.find_items
+    monkeypatch.setattr(stream, "find_items", lambda window: windows.append(window) or whole(window))
+    text = Truth(capacity=80 * GIB).text("2.14") + "\n"
+
+    scan = scan_log(io.BytesIO((text * 20_000).encode()))
+
+    assert scan.messages[0].line == 1
+    assert len(windows) <= 2 * 20 * 9  # of each of nine words, and each again with more behind it
+    assert 20_000 - len(windows) * 8192 // len(text) <= scan.unread < 20_000
+    assert not scan.is_complete
+
+
+def test_settings_are_looked_for_so_often_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "SETTINGS_MAX", 3)
+    lines = [f"PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:{size}" + " " * 600 for size in range(100, 200)]
+
+    scan = scan_log(io.BytesIO("\n".join(lines).encode()))
+
+    assert scan.settings == ("max_split_size_mb:100", "max_split_size_mb:101", "max_split_size_mb:102")
+    assert scan.is_complete
+
+
 def test_a_line_of_many_bare_messages_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     windows: list[str] = []
     whole = stream.find_items
