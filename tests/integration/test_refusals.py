@@ -94,6 +94,12 @@ def test_a_device_file(command: str) -> None:
     assert_refused(gapless(command, "/dev/null"), "/dev/null is a device, not a file", "give a file")
 
 
+@pytest.mark.skipif(not Path("/proc/self/mountinfo").exists(), reason="asks for the files that Linux makes up")
+@pytest.mark.parametrize("folder", ["/proc", "/sys", "/proc/self/fd"])
+def test_a_folder_that_the_kernel_makes_up(folder: str) -> None:
+    assert_refused(gapless("explain", folder), f"{folder} shows the kernel's own state (", "the file of each rank")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
 def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     path = write(tmp_path / "a.pickle")

@@ -21,6 +21,7 @@ from gapless.explain.ranks import Ranks, join_ranks
 from gapless.recording.choosing import rest_of
 from gapless.report.redact import Redactor
 from gapless.report.terminal import printable
+from gapless.sources.folder import Twins, files_in
 from gapless.sources.log import read_log
 from gapless.sources.sniff import Kind, sniff
 
@@ -86,10 +87,11 @@ class RankFiles:
     def _files(self) -> tuple[list[Path], list[tuple[Path, LogScan]]]:
         snapshots: list[Path] = []
         logs: list[tuple[Path, LogScan]] = []
-        for path in _files_in(self.args.file):
+        twins = Twins()
+        for path in files_in(self.args.file):
             with self._leaving_out(path):
                 if sniff(str(path)) is Kind.SNAPSHOT:
-                    twin = next((other for other in snapshots if _are_equal(path, other)), None)
+                    twin = twins.twin_of(path)
                     if twin is not None:
                         self.progress.close()
                         edit = Redactor([str(path), str(twin)] if self.args.redact else []).text
@@ -140,21 +142,8 @@ class RankFiles:
             print(f"gapless: left out {len(self.left_out) - _MOST_NAMED} more files", file=sys.stderr)
 
 
-def _files_in(folder: str) -> list[Path]:
-    """The files of a folder by name, but for hidden ones."""
-    try:
-        return [path for path in sorted(Path(folder).iterdir()) if path.is_file() and not path.name.startswith(".")]
-    except OSError as error:
-        raise InputError(f"{folder} cannot be read: {error.strerror}", where=folder) from error
-
-
 def _log(path: Path) -> LogScan:
     scan = read_log(path)  # text without a failure, in a file named as a snapshot, is a snapshot that was spoiled
     if _SNAPSHOT_NAME.search(path.name) and not scan.messages and not scan.libraries:
         raise FormatError(f"{path} is text, neither a memory snapshot nor the log of a failure")
     return scan
-
-
-def _are_equal(path: Path, other: Path) -> bool:
-    """Whether two files hold the same, as no two ranks write."""
-    return path.stat().st_size == other.stat().st_size and path.read_bytes() == other.read_bytes()

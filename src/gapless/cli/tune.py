@@ -69,13 +69,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _meant(recordings: list[Recording], path: str) -> Recording:
     """The only one, or the only one that ran out of memory."""
-    failed = [recording for recording in recordings if len(recording.oom_events)]
     from gapless.recording.choosing import named_devices  # noqa: PLC0415
 
+    failed = [recording for recording in recordings if len(recording.oom_events)]
     chosen = failed if len(failed) == 1 else recordings
     if len(chosen) == 1:
         return chosen[0]
     devices = named_devices([device.device for device in recordings[0].snapshot.devices])
-    raise InputError(
-        f"the file holds devices {devices}", hint=f"say which: --device {(failed or recordings)[0].device}", where=path
-    )
+    hint = f"say which: --device {(failed or recordings)[0].device}"
+    raise InputError(f"the file holds devices {devices}", hint=hint, where=path)

@@ -32,8 +32,8 @@ class Rest:
     def __str__(self) -> str:
         """A line for people; empty where all were opened.
 
-        >>> str(Rest(3, 0)), str(Rest(1, 1))
-        ('and 3 more devices, none failed; --device N asks for one', 'and 1 more device, 1 failed; --device N asks for one')
+        >>> str(Rest(3, 0))
+        'and 3 more devices, none failed; --device N asks for one'
         """
         if not self.devices:
             return ""

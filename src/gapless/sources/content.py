@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gapless.errors import FormatError, InputError
 from gapless.sources.gunzip import MAGIC, Gunzip, unpacked_head
@@ -138,4 +140,19 @@ def open_regular(path: str) -> BinaryIO:
         if is_kind(mode):
             os.close(descriptor)
             raise InputError(f"{path} is {kind}, not a file", hint=instead, where=path)
-    return os.fdopen(descriptor, "rb", buffering=0)
+    return cast("BinaryIO", _Regular(descriptor, path))
+
+
+class _Regular(io.FileIO):
+    """An open file that says so where nothing is there yet, as in files that the kernel makes up."""
+
+    def __init__(self, descriptor: int, path: str) -> None:
+        super().__init__(descriptor, "rb")
+        self._path = path
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """The next bytes; none at the end."""
+        piece: bytes | None = super().read(-1 if size is None else size)
+        if piece is None:
+            raise BlockingIOError(errno.EAGAIN, "nothing can be read from it now", self._path)
+        return piece

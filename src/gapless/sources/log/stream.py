@@ -1,8 +1,8 @@
 """Reads a log in one pass over its bytes, in bounded memory.
 
 Only a window around each telling word is decoded, so a log of any length, or with a line of any length, costs one
-pass and a few MiB. The number of windows is bounded: a log that is all failures, or tries to be costly, is read in depth
-as far as that goes, and the words behind it are only counted.
+pass and a few MiB. The number of windows is bounded: of a log that is all failures, or tries to be costly, the first
+thousands are read, and the words behind them are only counted.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class _Scanner:
         return self._windows[word] >= WINDOWS_MAX or self._effort >= EFFORT_MAX
 
     def _leave_out(self, word: bytes, count: int) -> None:
-        """Remember that so many places were only counted; foreign words tell no more the more often they stand there."""
+        """Remember that so many places were only counted; of foreign words a few tell all."""
         if word in _FAILURES:
             self._unread[word] += count
 
