@@ -55,6 +55,31 @@ def test_a_failure_that_nobody_can_read_is_met_quietly(tmp_path: Path) -> None:
     assert shell(f"gapless explain {tmp_path}/missing >&- 2>&-").returncode == 2
 
 
+@pytest.mark.parametrize("command", ["--help", "--version", "", "explain --help"])
+@pytest.mark.parametrize("buffering", ["", "PYTHONUNBUFFERED=1"])
+def test_help_that_cannot_be_written_is_one_message_too(command: str, buffering: str) -> None:
+    done = shell(f"export {buffering}; gapless {command} >/dev/full")
+
+    assert (done.returncode, done.stderr) == (2, "gapless: the answer cannot be written: No space left on device\n")
+
+
+@pytest.mark.parametrize("buffering", ["", "PYTHONUNBUFFERED=1"])
+def test_a_failure_whose_json_cannot_be_written_is_told_once(buffering: str, tmp_path: Path) -> None:
+    done = shell(f"export {buffering}; gapless explain {tmp_path}/missing --format json >/dev/full")
+
+    said = f"gapless: {tmp_path}/missing cannot be opened: No such file or directory\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_a_full_stderr_does_not_change_the_status(small: Path, tmp_path: Path) -> None:
+    failed = shell(f"gapless explain {tmp_path}/missing --format json 2>/dev/full")
+    noted = shell(f"gapless explain {small} --torch 3.0 2>/dev/full")
+
+    assert (failed.returncode, json.loads(failed.stdout)["code"]) == (2, "input")
+    assert (noted.returncode, noted.stdout.splitlines()[0]) == (0, "FRAG201 pinned-segments")
+    assert shell(f"gapless explain {tmp_path}/missing >/dev/full 2>/dev/full").returncode == 2
+
+
 def test_an_answer_needs_no_stderr(small: Path) -> None:
     assert shell(f"gapless explain {small} 2>&-").stdout.startswith("FRAG201 pinned-segments\n")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from gapless.cli.failures import say
 from gapless.conf import Release, Settings, parse
 from gapless.errors import ConfError, InputError
 
@@ -48,7 +48,7 @@ def open_options(args: argparse.Namespace, progress: Progress | None = None) -> 
 
     release = Release.parse(args.torch) if args.torch is not None else None
     if release is not None and release.note:
-        print(f"gapless: {release.note}", file=sys.stderr)
+        say(f"gapless: {release.note}")
     conf = getattr(args, "recorded_conf", None)
     conf = None if conf is None else settings_text(conf)
     return OpenOptions(device=args.device, devices_max=DEVICES_MAX, release=release, conf=conf, progress=progress)

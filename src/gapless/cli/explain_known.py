@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gapless.cards import Card
 from gapless.cli.common import card_of, recorded_card_of
+from gapless.cli.failures import say
 from gapless.errors import InputError
 from gapless.explain import ExplainOptions
 from gapless.explain.beside import CONTEXT_BYTES
@@ -120,7 +120,7 @@ def log_of(args: argparse.Namespace) -> LogScan | None:
     scan = read_log(args.log)
     if failed_library(scan) is None:
         edit = Redactor([args.log] if args.redact else []).text
-        print(edit(f"gapless: {args.log} tells of no library beside PyTorch that ran out of memory"), file=sys.stderr)
+        say(edit(f"gapless: {args.log} tells of no library beside PyTorch that ran out of memory"))
     return scan
 
 
@@ -130,8 +130,7 @@ def note_what_is_not_recorded(scan: LogScan | None, explained: list[Explanation]
         return
     message = next((message for message in scan.messages if not message.is_quoted), None)
     if message is not None:
-        print(
+        say(
             f"gapless: line {message.line} of the log says that PyTorch ran out of memory; this recording shows no such"
-            " failure: it was written before, or is another rank's",
-            file=sys.stderr,
+            " failure: it was written before, or is another rank's"
         )

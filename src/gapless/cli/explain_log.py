@@ -9,6 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, cast
 
+from gapless.cli.failures import say
 from gapless.errors import FormatError, InputError
 from gapless.explain.log import LogExplanation, explain_log
 from gapless.report.log import paths_in, to_markdown, to_text
@@ -56,7 +57,7 @@ def _scan(path: str, progress: Callable[[int], None]) -> LogScan:
         raise InputError("standard input is closed", hint="give the log as a file")
     stdin = cast("BufferedReader", sys.stdin.buffer)
     if sys.stdin.isatty():
-        print("gapless: reading a log from the keyboard; Ctrl-D ends it", file=sys.stderr)
+        say("gapless: reading a log from the keyboard; Ctrl-D ends it")
     head = stdin.read(HEAD_BYTES)
     if is_snapshot(head):
         raise FormatError("stdin is a snapshot; only logs are read from there", hint="give the snapshot as a file")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TextIO
 
     from gapless.errors import GaplessError
 
@@ -24,15 +25,25 @@ def ready_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def drop_output() -> None:
-    """What cannot be written any more, of which the interpreter would complain at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def drop_output(stream: TextIO | None = None) -> None:
+    """What cannot be written any more (to stdout where no stream is given), of which the interpreter would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
+
+
+def say(*lines: str) -> None:
+    """Lines on stderr, without what could steer a terminal; nothing where they cannot be written."""
+    from gapless.report.terminal import printable  # noqa: PLC0415  (few runs say anything)
+
+    try:
+        for line in lines:
+            print(printable(line), file=sys.stderr, flush=True)
+    except OSError:  # the disk behind it is full: that must not change how the program ends
+        drop_output(sys.stderr)
 
 
 def report(error: GaplessError, arguments: Sequence[str] = ()) -> int:
     """One message and its hint: to stderr, and as JSON to stdout where the arguments ask for JSON."""
     from gapless.report.redact import Redactor  # noqa: PLC0415  (only failures need it)
-    from gapless.report.terminal import printable  # noqa: PLC0415
 
     edit = Redactor(_paths(arguments, error.where) if "--redact" in arguments else []).text
     where, message, hint = edit(error.where), edit(error.message), edit(error.hint)
@@ -40,12 +51,19 @@ def report(error: GaplessError, arguments: Sequence[str] = ()) -> int:
     if place and message.startswith(inside):  # said already
         where = place
     lines = [f"gapless: {message}" if not where or where in message else f"gapless: {where}: {message}"]
-    for line in [*lines, f"  {hint}"] if hint else lines:
-        print(printable(line), file=sys.stderr)
+    say(*lines, *([f"  {hint}"] if hint else []))
     if _wants_json(arguments) and sys.stdout is not None:
         fields = {"code": error.code, "message": edit(error.message), "hint": hint, "where": edit(error.where)}
-        print(json.dumps({"schema": "gapless.error/1", **fields}))
+        _write_json({"schema": "gapless.error/1", **fields})
     return COULD_NOT_RUN
+
+
+def _write_json(value: dict[str, str]) -> None:
+    """Where it cannot be written, the complaint on stderr has to do."""
+    try:
+        print(json.dumps(value), flush=True)
+    except OSError:
+        drop_output()
 
 
 def _paths(arguments: Sequence[str], where: str) -> list[str]:

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 import gapless
-from gapless.cli.failures import INTERRUPTED, READER_GONE, drop_output, ready_streams, report
+from gapless.cli.failures import INTERRUPTED, READER_GONE, drop_output, ready_streams, report, say
 from gapless.errors import GaplessError, InputError
 
 # Numpy's BLAS starts a thread for each processor when it is loaded, which takes longer than all else that numpy does
@@ -55,6 +55,10 @@ class Parser(argparse.ArgumentParser):
         message = message if len(message) <= _MOST_CHARS else message[:_MOST_CHARS] + "..."
         raise UsageError(message, hint=hint)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Argparse itself would pass over what cannot be written."""
+        (file or sys.stdout).write(message)
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status."""
@@ -81,6 +85,8 @@ def _answer(arguments: list[str]) -> int:
         return _run(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except SystemExit as asked:  # argparse ends the program after --help and --version
+        return int(asked.code or 0)
     except GaplessError as error:
         return report(error, arguments)
     except MemoryError as error:
@@ -89,7 +95,7 @@ def _answer(arguments: list[str]) -> int:
     except OSError:
         raise
     except Exception:  # a mistake of ours must not look like an answer
-        traceback.print_exc()
+        say(*traceback.format_exc().splitlines())
         hint = "please report it with the lines above and, if you can, the input"
         return report(GaplessError("this is a mistake in Gapless", hint=hint), arguments)
 

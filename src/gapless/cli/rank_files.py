@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from gapless.cli.common import open_options, recordings_of
 from gapless.cli.explain_known import known_of, log_of
+from gapless.cli.failures import say
 from gapless.cli.rank_logs import RankLogs
 from gapless.errors import FormatError, GaplessError, InputError
 from gapless.explain import Explanation, explain
@@ -20,7 +20,6 @@ from gapless.explain.rank import rank_of_name
 from gapless.explain.ranks import Ranks, join_ranks
 from gapless.recording.choosing import rest_of
 from gapless.report.redact import Redactor
-from gapless.report.terminal import printable
 from gapless.sources.folder import Twins, files_in
 from gapless.sources.log import read_log
 from gapless.sources.sniff import Kind, sniff
@@ -95,7 +94,7 @@ class RankFiles:
                     if twin is not None:
                         self.progress.close()
                         edit = Redactor([str(path), str(twin)] if self.args.redact else []).text
-                        print(printable(edit(f"gapless: {path.name} is a copy of {twin.name}")), file=sys.stderr)
+                        say(edit(f"gapless: {path.name} is a copy of {twin.name}"))
                     snapshots.append(path)
                 else:
                     logs.append((path, _log(path)))
@@ -131,15 +130,15 @@ class RankFiles:
         if rest.devices:
             self.progress.close()
             edit = Redactor([str(path)] if self.args.redact else []).text
-            print(printable(edit(f"gapless: {path.name}: {rest}")), file=sys.stderr)
+            say(edit(f"gapless: {path.name}: {rest}"))
 
     def _say_what_is_left_out(self) -> None:
         self.progress.close()
         edit = Redactor(self.left_out if self.args.redact else []).text
         for path, message in list(self.left_out.items())[:_MOST_NAMED]:
-            print(printable(edit(f"gapless: left out {Path(path).name}: {message}")), file=sys.stderr)
+            say(edit(f"gapless: left out {Path(path).name}: {message}"))
         if len(self.left_out) > _MOST_NAMED:
-            print(f"gapless: left out {len(self.left_out) - _MOST_NAMED} more files", file=sys.stderr)
+            say(f"gapless: left out {len(self.left_out) - _MOST_NAMED} more files")
 
 
 def _log(path: Path) -> LogScan:
