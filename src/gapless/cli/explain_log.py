@@ -19,6 +19,7 @@ from gapless.report.terminal import Terminal
 from gapless.sources.content import HEAD_BYTES
 from gapless.sources.guess import guess
 from gapless.sources.log import LogScan, read_log
+from gapless.sources.log.file import ascii_superset
 from gapless.sources.log.stream import scan_chunks
 from gapless.sources.sniff import is_log, is_snapshot
 from gapless.units import MIB
@@ -66,7 +67,7 @@ def _scan(path: str, progress: Callable[[int], None]) -> LogScan:
             f"stdin is {guess(head)[0]}, not a log", hint="give text, as with: zcat run.log.gz | gapless explain -"
         )
     rest = iter(lambda: stdin.read1(_CHUNK_BYTES), b"")
-    return scan_chunks(itertools.chain([head], rest), progress=progress)
+    return scan_chunks(ascii_superset(itertools.chain([head], rest)), progress=progress)
 
 
 def _print(explanation: LogExplanation, form: str, redact: bool) -> None:

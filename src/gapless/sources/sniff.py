@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 from enum import Enum
 
 from gapless.errors import FormatError
 from gapless.sources import FORMATS
 from gapless.sources.content import HEAD_BYTES, Content
-from gapless.sources.guess import guess
+from gapless.sources.encoding import is_text
+from gapless.sources.guess import ZEROS, guess
 
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+HOLE_MAX_BYTES = 1 << 30
+"""Zeros at the front of a log that are passed over."""
 
 
 class Kind(Enum):
@@ -33,6 +34,8 @@ def sniff(path: str) -> Kind:
         return Kind.FOLDER
     with Content(path) as content:
         head = content.head(HEAD_BYTES)
+        if guess(head)[0] == ZEROS:
+            head = _behind_zeros(content) or head
     if is_snapshot(head):
         return Kind.SNAPSHOT
     if is_log(head):
@@ -41,9 +44,20 @@ def sniff(path: str) -> Kind:
     raise FormatError(f"{path} is {seems}, neither a memory snapshot nor a log", hint=instead)
 
 
+def _behind_zeros(content: Content) -> bytes:
+    """The beginning of what stands behind a hole, as rotating a log leaves one; nothing behind a very large hole."""
+    piece = memoryview(bytearray(1 << 20))
+    for _ in range(HOLE_MAX_BYTES // len(piece)):
+        count = content.readinto(piece)
+        text = bytes(piece[:count]).lstrip(b"\0")
+        if text or not count:
+            return text[:HEAD_BYTES]
+    return b""
+
+
 def is_log(head: bytes) -> bool:
-    """Whether a file that begins so can be a log: text, also one JSON object a line, also UTF-16 where it is marked."""
-    return guess(head)[0] in {"text", "JSON"} or head.startswith(_UTF16)
+    """Whether a file that begins so can be a log: text, also one JSON object a line, in UTF-16, or damaged."""
+    return is_text(head)
 
 
 def is_snapshot(head: bytes) -> bool:

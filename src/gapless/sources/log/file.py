@@ -10,15 +10,14 @@ from os import PathLike
 from typing import BinaryIO
 
 from gapless.errors import InputError
-from gapless.sources.content import open_regular
+from gapless.sources.content import HEAD_BYTES, open_regular
+from gapless.sources.encoding import encoding_of, is_text
 from gapless.sources.log.scan import LogScan
 from gapless.sources.log.stream import scan_chunks
 
 CHUNK_BYTES = 1 << 20
 UNPACKED_BYTES_MAX = 16 << 30  # of a gzip file: enough for any log, and an end to a hostile one
 _GZIP_MAGIC, _GZIP_WBITS = b"\x1f\x8b", 31
-_NOT_IN_TEXT = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\v\f\r\b\x1b")
-_UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
 def is_log(head: bytes) -> bool:
@@ -27,12 +26,9 @@ def is_log(head: bytes) -> bool:
     >>> is_log(b"[rank0]: Traceback (most recent call last):"), is_log(b"\\x80\\x04\\x95"), is_log(b"<!DOCTYPE html>")
     (True, False, False)
     """
-    if head[:2] in _UTF16:
-        return True
     if not head or head[:1] == b"\x80" or head.lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
         return False
-    odd = sum(head.count(byte) for byte in _NOT_IN_TEXT)
-    return odd <= len(head) // 64  # a few raw bytes occur in logs: PyTorch 2.3 prints one itself
+    return is_text(head)
 
 
 def read_log(path: str | PathLike[str], *, progress: Callable[[int], None] | None = None) -> LogScan:
@@ -50,7 +46,7 @@ def read_log(path: str | PathLike[str], *, progress: Callable[[int], None] | Non
             packed = file.read(2) == _GZIP_MAGIC
             file.seek(0)
             chunks = _Gunzip(file) if packed else iter(lambda: file.read(CHUNK_BYTES), b"")
-            scan = scan_chunks(_ascii_superset(iter(chunks)), progress=progress)
+            scan = scan_chunks(ascii_superset(iter(chunks)), progress=progress)
         except (OSError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(f"{path} cannot be read: {reason}", where=str(path)) from error
@@ -83,15 +79,15 @@ class _Gunzip:
         self.is_cut = not stream.eof
 
 
-def _ascii_superset(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """UTF-16 as UTF-8; everything else as it is."""
+def ascii_superset(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """UTF-16 and UTF-32 as UTF-8; everything else as it is."""
     first = next(chunks, b"")
-    encoding = _UTF16.get(first[:2])
+    encoding = encoding_of(first[:HEAD_BYTES])
     if not encoding:
         yield first
         yield from chunks
         return
-    decoder = codecs.getincrementaldecoder(encoding)("replace")
-    yield decoder.decode(first[2:]).encode("utf-8", "replace")
+    decoder = codecs.getincrementaldecoder(encoding[0])("replace")
+    yield decoder.decode(first[encoding[1] :]).encode("utf-8", "replace")
     for chunk in chunks:
         yield decoder.decode(chunk).encode("utf-8", "replace")
