@@ -14,6 +14,7 @@ from gapless.explain.finding import Finding
 from gapless.explain.log import full, pieces, rare
 from gapless.explain.log.advice import RECORD, Surroundings
 from gapless.explain.log.codes import finding
+from gapless.explain.log.contradictions import with_doubt
 from gapless.explain.log.explanation import LogExplanation, Row
 from gapless.explain.log.library import explain_library
 from gapless.explain.log.numbers import Numbers
@@ -100,7 +101,11 @@ def _deciding(message: OomMessage, scan: LogScan) -> tuple[Finding, ...]:
         found = cause(numbers, surroundings)
         if found is not None and found.severity == "error":
             aside = full.aside(numbers) if found.code != "OUT501" else None
-            return (found, *milder, *([aside] if aside else []))
+            return (
+                with_doubt(found, numbers),
+                *(with_doubt(one, numbers) for one in milder),
+                *([aside] if aside else []),
+            )
         milder += [found] if found else []
     raise AssertionError("the last cause always speaks")
 
