@@ -28,7 +28,7 @@ DAMAGED = {
     "a torn character in front": b"\x9f\x98\x80" + PLAIN,
     "noise in front": PACKED + PLAIN,
     "noise behind a beginning": PLAIN + b"step 4\n" * 800 + PACKED * 50,
-    "a Chinese code page": "开始训练，第一步\n".encode("gbk") + PLAIN,
+    "a Chinese code page": "开始训练第一步\n".encode("gbk") + PLAIN,
     "PowerShell": b"\xff\xfe" + TEXT.encode("utf-16-le"),
     "UTF-16, big end first": b"\xfe\xff" + TEXT.encode("utf-16-be"),
     "UTF-16 without a mark": TEXT.encode("utf-16-le"),

@@ -101,11 +101,8 @@ def _deciding(message: OomMessage, scan: LogScan) -> tuple[Finding, ...]:
         found = cause(numbers, surroundings)
         if found is not None and found.severity == "error":
             aside = full.aside(numbers) if found.code != "OUT501" else None
-            return (
-                with_doubt(found, numbers),
-                *(with_doubt(one, numbers) for one in milder),
-                *([aside] if aside else []),
-            )
+            doubted = [with_doubt(one, numbers) for one in (found, *milder)]
+            return (*doubted, *([aside] if aside else []))
         milder += [found] if found else []
     raise AssertionError("the last cause always speaks")
 

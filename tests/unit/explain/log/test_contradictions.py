@@ -42,10 +42,8 @@ def test_what_cannot_be_is_said_with_its_numbers(truth: Truth, said: str) -> Non
 
 
 def test_more_free_in_private_pools_than_allocated() -> None:
-    text = FULL.text("2.6").replace(
-        "is allocated by PyTorch,",
-        "is allocated by PyTorch, with 71.00 GiB allocated in private pools (e.g., CUDA Graphs),",
-    )
+    in_pools = "is allocated by PyTorch, with 71.00 GiB allocated in private pools (e.g., CUDA Graphs),"
+    text = FULL.text("2.6").replace("is allocated by PyTorch,", in_pools)
 
     found = explain_log(scan_log(io.BytesIO(text.encode())))
 
