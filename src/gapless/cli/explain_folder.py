@@ -19,9 +19,8 @@ from gapless.report.terminal import Terminal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gapless.cli.explain_snapshot import Answers
+    from gapless.cli.explain_known import Answer, RankAnswer
     from gapless.explain.finding import Finding
-    from gapless.tune import Fix
 
 
 def explain_folder(args: argparse.Namespace) -> list[Finding]:
@@ -29,12 +28,12 @@ def explain_folder(args: argparse.Namespace) -> list[Finding]:
     with ProgressLine(sys.stderr) as progress:
         folder = RankFiles(args, progress)
         ranks = folder.ranks()
-        fixes = [[] if args.no_fixes else folder.fixes_of(rank.explanation) for rank in ranks.that_matter]
-    _print(ranks, fixes, folder.left_out, args)
+        answers = [folder.answer(rank, ranks.explanation_of(rank)) for rank in ranks.that_matter]
+    _print(ranks, answers, folder.left_out, args)
     return [finding for rank in ranks.that_matter for finding in rank.explanation.findings]
 
 
-def _print(ranks: Ranks, fixes: Sequence[list[Fix]], left_out: Mapping[str, str], args: argparse.Namespace) -> None:
+def _print(ranks: Ranks, answers: Sequence[RankAnswer], left_out: Mapping[str, str], args: argparse.Namespace) -> None:
     from gapless.report.explanation import to_text  # noqa: PLC0415  (JSON needs none of these)
     from gapless.report.log import to_markdown as log_to_markdown  # noqa: PLC0415
     from gapless.report.log import to_text as log_to_text  # noqa: PLC0415
@@ -44,8 +43,7 @@ def _print(ranks: Ranks, fixes: Sequence[list[Fix]], left_out: Mapping[str, str]
     redactor = _redactor(ranks, left_out) if args.redact else None
     if args.format == "json":
         value = {**ranks.to_json(), "left_out": [{"path": path, "message": text} for path, text in left_out.items()]}
-        for written, some in zip(value["explanations"], fixes, strict=True):
-            written["fixes"] = [fix.to_json() for fix in some]
+        value["explanations"] = [{**one.to_json(), "fixes": [fix.to_json() for fix in fixes]} for one, fixes in answers]
         print(json.dumps(redactor.json(value) if redactor else value))
         return
     terminal = Terminal(sys.stdout, redactor.text if redactor else None)
@@ -56,17 +54,19 @@ def _print(ranks: Ranks, fixes: Sequence[list[Fix]], left_out: Mapping[str, str]
     ranks_to_text(ranks, terminal)
     for line in fence:
         terminal.line(line)
-    for rank, some in zip(ranks.that_matter, fixes, strict=True):
+    for rank, (one, fixes) in zip(ranks.that_matter, answers, strict=True):
         terminal.line()
         terminal.line(terminal.paint(rank.name, "bold"))
-        if isinstance(rank.explanation, Explanation):
-            (to_markdown if is_markdown else to_text)(rank.explanation, some, terminal)
+        if isinstance(one, Explanation):
+            (to_markdown if is_markdown else to_text)(one, fixes, terminal)
         else:
-            (log_to_markdown if is_markdown else log_to_text)(rank.explanation, terminal)
+            (log_to_markdown if is_markdown else log_to_text)(one, terminal)
 
 
 def _redactor(ranks: Ranks, left_out: Iterable[str]) -> Redactor:
     """Of every path in the answers, and the names of the files."""
     logs = [rank.explanation for rank in ranks.all if not isinstance(rank.explanation, Explanation)]
-    snapshots: Answers = [(rank.explanation, []) for rank in ranks.all if isinstance(rank.explanation, Explanation)]
+    snapshots: list[Answer] = [
+        (rank.explanation, []) for rank in ranks.all if isinstance(rank.explanation, Explanation)
+    ]
     return redactor_of(snapshots, {*left_out, *(path for log in logs for path in (*paths_in(log), log.path))})

@@ -19,10 +19,17 @@ from gapless.units import parse_bytes
 
 if TYPE_CHECKING:
     from gapless.explain import Explanation
+    from gapless.explain.log import LogExplanation
     from gapless.explain.log.failed_library import FailedLibrary
     from gapless.report.progress import ProgressLine
     from gapless.sources.log import LogScan
     from gapless.tune import Fix
+
+
+Answer = tuple["Explanation", list["Fix"]]
+"""Of a device: what is wrong, and the changes that help, best first."""
+RankAnswer = tuple["Explanation | LogExplanation", list["Fix"]]
+"""The same of a rank, of which there may be but a log."""
 
 
 @dataclass(frozen=True)
@@ -68,23 +75,29 @@ class Known:
                 where="--leave-free",
             )
 
-    def fixes_of(self, explanation: Explanation, progress: ProgressLine) -> list[Fix]:
-        """The best changes by replay; none when nothing failed, nothing can be replayed, or others hold the memory."""
-        case, card, free = explanation.case, self.card, self.leave_free_bytes
-        from gapless.tune import TuneOptions, best_fixes  # noqa: PLC0415  (only failures are tuned)
+    def answer(self, explanation: Explanation, progress: ProgressLine) -> Answer:
+        """The explanation with advice that follows the replay, and the best changes.
 
+        As it is, and none, when nothing failed, nothing can be replayed, or others hold the memory.
+        """
+        case, card, free = explanation.case, self.card, self.leave_free_bytes
+        from gapless.tune import TuneOptions, advised, best_fixes  # noqa: PLC0415  (only failures are tuned)
+
+        if case.recording.event_count == 0:
+            return explanation, []
         if explanation.verdict.code == "OUT501":
-            return []  # a replay does not know when the others came
+            return explanation, []  # a replay does not know when the others came
         if card is None and case.facts.capacity_bytes == 0:
-            return []  # a recording that says so is no measure of anything
+            return explanation, []  # a recording that says so is no measure of anything
         if not case.moment.is_failure:
             beside, card = case.beside, card or self.recorded_card or self.logged_card
             if beside is None or not beside.fits_beside or card is None or explanation.verdict.code != "OUT502":
-                return []
+                return explanation, []
             free = beside.wanted_bytes or 0
             beyond = case.recording.curves["reserved"] > card.capacity_bytes - free
             case = open_case(case.recording, replace(case.options, at=f"event:{int(beyond.argmax())}"))
-        return best_fixes(case, TuneOptions(card=card, leave_free_bytes=free, progress=progress))
+        fixes = best_fixes(case, TuneOptions(card=card, leave_free_bytes=free, progress=progress))
+        return advised(explanation, fixes), fixes
 
 
 def known_of(args: argparse.Namespace, scan: LogScan | None = None, rank: int | None = None) -> Known:

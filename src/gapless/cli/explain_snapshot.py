@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gapless.cli.common import open_options, recordings_of
-from gapless.cli.explain_known import known_of, log_of, note_what_is_not_recorded
+from gapless.cli.explain_known import Answer, known_of, log_of, note_what_is_not_recorded
 from gapless.explain import explain_all
 from gapless.recording.choosing import rest_of
 from gapless.report.devices import devices_to_json, rest_to_text
@@ -17,14 +17,10 @@ from gapless.report.redact import Redactor
 from gapless.report.terminal import Terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from gapless.explain import Explanation
     from gapless.explain.finding import Finding
     from gapless.recording.choosing import Rest
-    from gapless.tune import Fix
-
-Answers = list[tuple["Explanation", list["Fix"]]]
 
 
 def explain_snapshot(args: argparse.Namespace) -> list[Finding]:
@@ -39,7 +35,7 @@ def explain_snapshot(args: argparse.Namespace) -> list[Finding]:
     return [finding for one, _ in answers for finding in one.findings]
 
 
-def _answers(args: argparse.Namespace) -> Answers:
+def _answers(args: argparse.Namespace) -> list[Answer]:
     log = log_of(args)
     known = known_of(args, log)
     with ProgressLine(sys.stderr) as progress:
@@ -48,16 +44,16 @@ def _answers(args: argparse.Namespace) -> Answers:
         known.check(explained)
         progress.close()
         note_what_is_not_recorded(log, explained)
-        return [(one, [] if args.no_fixes else known.fixes_of(one, progress)) for one in explained]
+        return [(one, []) if args.no_fixes else known.answer(one, progress) for one in explained]
 
 
-def redactor_of(answers: Answers, others: Iterable[str] = ()) -> Redactor:
+def redactor_of(answers: Sequence[Answer], others: Iterable[str] = ()) -> Redactor:
     """Of every path in the answers, and others."""
     paths = {file for one, _ in answers for file in one.recording.files()}
     return Redactor([*paths, *others, *(one.recording.path for one, _ in answers)])
 
 
-def _print_json(answers: Answers, rest: Rest, redactor: Redactor | None) -> None:
+def _print_json(answers: Sequence[Answer], rest: Rest, redactor: Redactor | None) -> None:
     devices: list[dict[str, Any]] = []
     for one, fixes in answers:
         value = {**one.to_json(), "fixes": [fix.to_json() for fix in fixes]}
@@ -65,7 +61,7 @@ def _print_json(answers: Answers, rest: Rest, redactor: Redactor | None) -> None
     print(json.dumps(devices_to_json("gapless.explain.devices/1", devices, rest)))
 
 
-def _print_text(answers: Answers, rest: Rest, form: str, redactor: Redactor | None) -> None:
+def _print_text(answers: Sequence[Answer], rest: Rest, form: str, redactor: Redactor | None) -> None:
     from gapless.report.explanation import to_text  # noqa: PLC0415  (JSON needs neither)
     from gapless.report.markdown import to_markdown  # noqa: PLC0415
 

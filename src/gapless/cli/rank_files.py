@@ -27,12 +27,12 @@ from gapless.sources.sniff import Kind, sniff
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gapless.cli.explain_known import Known
+    from gapless.cli.explain_known import Known, RankAnswer
     from gapless.explain.log import LogExplanation
+    from gapless.explain.rank import Rank
     from gapless.recording.choosing import Rest
     from gapless.report.progress import ProgressLine
     from gapless.sources.log import LogScan
-    from gapless.tune import Fix
 
 _SNAPSHOT_NAME = re.compile(r"\.(pickle|pkl|html?)(\.gz)?$", re.IGNORECASE)
 _MOST_NAMED = 8
@@ -78,10 +78,11 @@ class RankFiles:
             self._asked.check(explained)
         return join_ranks(explained, alone)
 
-    def fixes_of(self, explanation: Explanation | LogExplanation) -> list[Fix]:
-        """The best changes by replay; none for a log."""
-        known = self._known.get(id(explanation))
-        return known.fixes_of(explanation, self.progress) if known and isinstance(explanation, Explanation) else []
+    def answer(self, rank: Rank, explanation: Explanation | LogExplanation) -> RankAnswer:
+        """What is said of a rank, with advice that follows the replay, and the best changes; none for a log."""
+        if self.args.no_fixes or not isinstance(explanation, Explanation):
+            return explanation, []
+        return self._known[id(rank.explanation)].answer(explanation, self.progress)
 
     def _files(self) -> tuple[list[Path], list[tuple[Path, LogScan]]]:
         snapshots: list[Path] = []

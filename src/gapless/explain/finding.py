@@ -41,6 +41,10 @@ class Finding:
     why: str = ""
     what_to_do: str = ""
     confidence: Confidence = "certain"
+    besides: str | None = None
+    """What of `what_to_do` holds whichever setting a replay finds to help; None: all of it."""
+    names_settings: bool = False
+    """Whether `what_to_do` names settings to try, which a replay may find not to help."""
 
     def to_json(self) -> dict[str, Any]:
         """As in gapless.explain/1."""

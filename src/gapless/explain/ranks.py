@@ -17,10 +17,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gapless.explain.engine import Explanation
+from gapless.explain.outlier import explained_as_outlier
 from gapless.explain.rank import NUMBER, Rank, rank_of_log, rank_of_recording
+from gapless.explain.rules import FALLBACK
 
 if TYPE_CHECKING:
-    from gapless.explain.engine import Explanation
     from gapless.explain.log import LogExplanation
 
 SCHEMA = "gapless.explain.ranks/1"
@@ -75,6 +77,18 @@ class Ranks:
         found = dict.fromkeys(rank for rank in (first, outlier.rank if outlier else None) if rank is not None)
         return tuple(found) or (max(self.all, key=lambda rank: rank.reserved_bytes or 0),)
 
+    def explanation_of(self, rank: Rank) -> Explanation | LogExplanation:
+        """What is said of a rank: of an outlier with which nothing else is wrong, that it is one."""
+        outlier, found = self.outlier, rank.explanation
+        if outlier is None or outlier.rank is not rank or not isinstance(found, Explanation) or rank.has_failed:
+            return found
+        if found.verdict.code != FALLBACK:
+            return found
+        usual = min(outlier.like, key=lambda like: abs((like.allocated_bytes_peak or 0) - outlier.median_bytes))
+        if not isinstance(usual.explanation, Explanation):
+            return found
+        return explained_as_outlier(found, usual.explanation, len(outlier.like), outlier.median_bytes)
+
     def _groups(self) -> list[list[Rank]]:
         groups: list[list[Rank]] = []
         for rank in self.all:
@@ -92,7 +106,7 @@ class Ranks:
             "first_failure": first.to_json() if first else None,
             "outlier": outlier.rank.to_json() if outlier else None,
             "ranks": [rank.to_json() for rank in self.all],
-            "explanations": [rank.explanation.to_json() for rank in self.that_matter],
+            "explanations": [self.explanation_of(rank).to_json() for rank in self.that_matter],
         }
 
 

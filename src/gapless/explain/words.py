@@ -42,6 +42,15 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def alternative(text: str) -> str:
+    """A sentence as the second of two ways; nothing stays nothing.
+
+    >>> alternative("Lower the peak.")
+    'Or lower the peak.'
+    """
+    return f"Or {text[0].lower()}{text[1:]}" if text else ""
+
+
 def the_request(case: Case, refusal: Refusal) -> str:
     """The failed request as the subject of a sentence."""
     place = case.stacks.place(refusal.request.stack)

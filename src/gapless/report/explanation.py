@@ -10,6 +10,8 @@ from gapless.explain.verdict import ORDER
 from gapless.explain.words import plural
 from gapless.report.fixes import before_and_after, fixes_to_text
 from gapless.report.segment_map import DRAWN, PLAIN, MapOptions, segment_map
+from gapless.tune.best_fixes import is_searched_whole
+from gapless.tune.shortlist import recommended
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -29,14 +31,17 @@ _HEADINGS = {"error": "error", "warning": "warning", "info": "info"}
 def to_text(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) -> None:
     """Writes the whole answer."""
     verdict_to_text(explanation, terminal)
-    if fixes:
-        before_and_after(fixes[0], terminal, has_failed=explanation.case.moment.is_failure)
+    best = recommended(fixes)
+    if best is not None:
+        before_and_after(best, terminal, has_failed=explanation.case.moment.is_failure)
     _moment(explanation, terminal)
     _map(explanation, terminal)
     _holders(explanation, terminal)
     _growth(explanation, terminal)
     _findings(explanation, terminal)
     fixes_to_text(fixes, terminal)
+    if fixes and not is_searched_whole(explanation.recording):
+        terminal.paragraph("A quick search, as the recording is long: gapless tune tries more.", 2)
     trust_to_text(explanation, terminal)
 
 

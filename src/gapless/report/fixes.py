@@ -6,35 +6,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gapless.conf import line_to_copy
+from gapless.tune.advice import GRADE_WORDS, outcome_in_words
+from gapless.tune.fix import Kind
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix
 
-_OUTCOMES = {
-    "survives": "the run goes on",
-    "serves_request": "the request is served",
-    "fails": "fails all the same",
-    "unknown": "not known",
-}
-_GRADES = {
-    "proved": "proved by exact replay",
-    "modelled": "modelled",
-    "guess": "a guess",
-}
-
 
 def before_and_after(fix: Fix, terminal: Terminal, *, has_failed: bool = True) -> None:
     """What the best fix changes, and the line to copy."""
-    if fix.outcome.value not in ("survives", "serves_request"):
-        return
     terminal.line()
-    grade = _GRADES[fix.grade.value]
+    grade = GRADE_WORDS[fix.grade]
     assumed = f", {format_bytes(fix.assumed_bytes)} of it assumed" if fix.assumed_bytes else ""
-    outcome = _OUTCOMES[fix.outcome.value] if has_failed else "the recorded run fits"
+    outcome = outcome_in_words(fix, has_failed=has_failed)
     parts = f". {outcome[:1].upper()}{outcome[1:]}" if ": " in fix.change else f": {outcome}"
-    head = "On this card nothing needs changing" if fix.kind.value == "none" else f"Fix: {fix.change}"
+    head = "On this card" if fix.kind is Kind.NONE else f"Fix: {fix.change}"
     terminal.paragraph(f"{head}{parts} ({grade}{assumed}).", 0)
     if fix.conf is not None:
         terminal.line(terminal.paint(f"  export {line_to_copy(fix.conf)}", "bold"))
@@ -42,7 +30,7 @@ def before_and_after(fix: Fix, terminal: Terminal, *, has_failed: bool = True) -
         terminal.line(terminal.paint(f"  {fix.call}  # in the program, before it allocates", "bold"))
     before, after = fix.reserved_bytes_peak_before, fix.reserved_bytes_peak_after
     margin = "" if fix.margin_bytes is None else f", at least {format_bytes(fix.margin_bytes)} to spare"
-    if fix.kind.value == "none":
+    if fix.kind is Kind.NONE:
         terminal.paragraph(f"reserved at most: {format_bytes(after)}{margin}", 2)
         return
     terminal.paragraph(
@@ -60,7 +48,7 @@ def fixes_to_text(fixes: Sequence[Fix], terminal: Terminal) -> None:
     terminal.line(terminal.paint("Tried by replay, best first", "bold"))
     explained: set[str] = set()
     for fix in fixes:
-        margin = "" if fix.margin_bytes is None else f"  margin {format_bytes(fix.margin_bytes)}"
+        margin = "" if fix.margin_bytes is None else f"  {format_bytes(fix.margin_bytes)} to spare"
         head = f"  {fix.outcome.value:<14} {fix.grade.value:<8} {format_bytes(fix.reserved_bytes_peak_after):>11}"
         line = f"{head}{margin}  {fix.change}"
         if len(line) <= terminal.width:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gapless.conf import line_to_copy
 from gapless.report.explanation import headline, place
+from gapless.tune.shortlist import recommended
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ def to_markdown(explanation: Explanation, fixes: Sequence[Fix], terminal: Termin
     for text in (verdict.message, verdict.why, verdict.what_to_do):
         if text:
             terminal.line(f"- {text}")
-    for fix in fixes[:1]:
-        if fix.conf is not None:
-            terminal.line(f"\n```sh\nexport {line_to_copy(fix.conf)}\n```")
-        if fix.call is not None:
-            terminal.line(f"\n```python\n{fix.call}  # before anything is allocated\n```")
+    best = recommended(fixes)
+    if best is not None and best.conf is not None:
+        terminal.line(f"\n```sh\nexport {line_to_copy(best.conf)}\n```")
+    if best is not None and best.call is not None:
+        terminal.line(f"\n```python\n{best.call}  # before anything is allocated\n```")
     _table(("at the moment", "size"), _facts(facts), terminal)
     if fixes:
         rows = [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gapless.conf import line_to_copy
 from gapless.explain.engine import input_to_json
 from gapless.tune import Outcome
+from gapless.tune.shortlist import one_of_each_sort
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _OUTCOMES = {
     Outcome.UNKNOWN: "unknown",
     Outcome.FAILS: "fails",
 }
+_SPARE = "the card less the smallest card on which the change has that outcome; negative: what the card lacks."
 _SERVES_ALL = "serves all recorded"
 """Where nothing failed: the recording holds no whole step after its peak."""
 
@@ -71,13 +73,12 @@ def to_text(result: TuneResult, terminal: Terminal) -> None:
 
 def _shown(tried: Sequence[Tried]) -> list[Tried]:
     """The best of each family, then the best of the rest; in order of rank."""
-    best: dict[object, int] = {}
-    # Of changes to the code that differ in degree, the smallest; of all else, the best.
-    by_degree = sorted(enumerate(tried), key=lambda pair: pair[1].candidate.order if pair[1].candidate.group else 0)
-    for number, one in by_degree:
-        best.setdefault((one.fix.kind, one.helps, one.candidate.family or one.candidate.change), number)
-    chosen = [*best.values(), *(number for number in range(len(tried)) if number not in best.values())]
-    return [tried[number] for number in sorted(chosen[:_MOST_ROWS])]
+    chosen = [
+        *one_of_each_sort([one for one in tried if one.helps]),
+        *one_of_each_sort([one for one in tried if not one.helps]),
+    ]
+    kept = {id(one) for one in [*chosen, *(one for one in tried if one not in chosen)][:_MOST_ROWS]}
+    return [one for one in tried if id(one) in kept]
 
 
 def _sized(row: list[str], widths: list[int]) -> list[tuple[int, tuple[str, int]]]:
@@ -111,7 +112,7 @@ def _lines_to_copy(fix: Fix, terminal: Terminal) -> None:
 
 
 def _heading() -> list[str]:
-    return ["outcome", "grade", "margin", "peak reserved", "calls", "smallest card", "change"]
+    return ["outcome", "grade", "to spare", "peak reserved", "calls", "smallest card", "change"]
 
 
 def _row(one: Tried, *, failed: bool) -> list[str]:
@@ -133,6 +134,8 @@ def _remarks(result: TuneResult, terminal: Terminal) -> None:
     terminal.line()
     calls = f", {before.device_calls_before:,} calls of the driver" if before else ""
     peak = format_bytes(case.before.result.reserved_bytes_peak)
+    if any(one.smallest for one in result.tried):
+        terminal.paragraph(f"to spare: {_SPARE}", 0)
     terminal.paragraph(f"As it was: {peak} reserved at most on a card of {_room(result)}{calls}.", 0)
     bound = format_bytes(case.lower_bound_bytes)
     terminal.paragraph(f"No setting can need less than {bound}, the peak of live bytes; it may be out of reach.", 0)

@@ -10,7 +10,7 @@ from gapless.conf import ParsedConf, merge, parse
 from gapless.conf.options import find
 from gapless.replaying import Edits, ReplayOptions
 from gapless.tune.fix import Kind
-from gapless.tune.limits import FRACTION, FRACTION_OPTION_SINCE, fraction_leaving, limit_of_fraction
+from gapless.tune.limits import FRACTION, FRACTION_OPTION_SINCE, limit_of_fraction
 
 if TYPE_CHECKING:
     from gapless.cards import Card
@@ -37,6 +37,8 @@ class Candidate:
     """The memory fraction that was in force is taken away."""
     card: Card | None = None
     """Another card."""
+    is_card_open: bool = False
+    """That card only stands for a size: which one it will be, and so its memory fraction, is not known."""
     edits: Edits = field(default_factory=Edits)
     edited_bytes: int = 0
     """Sizes and lifetimes that were assumed."""
@@ -53,7 +55,7 @@ class Candidate:
 
     def call(self, release: Release) -> str | None:
         """The memory fraction as a line of the program, for releases whose settings have no option for it."""
-        is_called = self.fraction is not None and release < FRACTION_OPTION_SINCE
+        is_called = self.fraction is not None and not self.is_card_open and release < FRACTION_OPTION_SINCE
         return f"torch.cuda.set_per_process_memory_fraction({self.fraction:g})" if is_called else None
 
     def options(self, case: Case, capacity_bytes: int | None = None) -> ReplayOptions:
@@ -79,7 +81,8 @@ class Candidate:
         if self.fraction is None:
             return recorded
         # Others need the same room on every card; a fraction that was chosen for itself stays what it is.
-        fraction = fraction_leaving(card, case.leave_free_bytes) if case.leave_free_bytes else self.fraction
+        fraction = case.fraction_on(card, self.settings or case.recording.settings)
+        fraction = self.fraction if fraction is None else fraction
         return limit_of_fraction(fraction, card.total_bytes, case.recording.release)
 
 
@@ -92,10 +95,11 @@ def setting(
     the release reads it there, else by a call. None where the release would refuse the result, or nothing would change.
     """
     recording = case.recording
-    fraction = case.fraction if fraction is None else fraction
+    if fraction is None:
+        fraction = case.fraction_on(case.card, _read(case, merge(recording.settings_text, changes)).settings)
     in_text = fraction is not None and recording.release >= FRACTION_OPTION_SINCE
     wanted = {**changes, **({FRACTION: f"{fraction:g}"} if in_text else {})}
-    parsed = parse(merge(recording.settings_text, wanted), recording.release, at_load=True)
+    parsed = _read(case, merge(recording.settings_text, wanted))
     if not _all_read(parsed, wanted, recording.release):
         return None
     if parsed.settings == recording.settings and fraction is None:
@@ -109,7 +113,7 @@ def setting(
 
 def of_conf(case: Case, text: str, change: str) -> Candidate | None:
     """The candidate that puts a whole settings string in place of the user's; None where the release refuses it."""
-    parsed = parse(text, case.recording.release, at_load=True)
+    parsed = _read(case, text)
     if parsed.problems:
         return None
     fraction = parsed.settings.per_process_memory_fraction
@@ -120,6 +124,32 @@ def of_conf(case: Case, text: str, change: str) -> Candidate | None:
         settings=parsed.settings,
         fraction=fraction if fraction != case.recording.settings.per_process_memory_fraction else None,
     )
+
+
+def beside_others(case: Case, candidate: Candidate) -> Candidate:
+    """A change of the program or the card, with the memory fraction that keeps PyTorch's cache out of what stays free.
+
+    As it is where nothing has to.
+    """
+    recording = case.recording
+    fraction = case.fraction_on(candidate.card or case.card, recording.settings)
+    if fraction is None:
+        return candidate
+    if candidate.is_card_open:
+        return replace(candidate, change=f"{candidate.change}; with a memory fraction there", fraction=fraction)
+    wanted = {FRACTION: f"{fraction:g}"} if recording.release >= FRACTION_OPTION_SINCE else {}
+    words = _in_words(wanted, None if wanted else fraction)
+    return replace(
+        candidate,
+        change=f"{candidate.change}; with it {words}",
+        conf=merge(recording.settings_text, wanted) if wanted else None,
+        fraction=fraction,
+    )
+
+
+def _read(case: Case, text: str) -> ParsedConf:
+    """A settings string as the recorded release reads it."""
+    return parse(text, case.recording.release, at_load=True)
 
 
 def _all_read(parsed: ParsedConf, changes: Mapping[str, str | None], release: Release) -> bool:

@@ -19,6 +19,7 @@ from gapless.replaying import UNLIMITED_BYTES, Replay, ReplayOptions, replay
 from gapless.tune.limits import fraction_leaving
 
 if TYPE_CHECKING:
+    from gapless.conf import Settings
     from gapless.explain import Growth
     from gapless.explain.case import Case as Explained
     from gapless.recording import Recording
@@ -83,10 +84,9 @@ class Case:
             return Limit(refusal.limit_bytes_least, refusal.limit_bytes_most)
         return None if known is None else Limit(known, known)
 
-    @property
-    def fraction(self) -> float | None:
+    def fraction_on(self, card: Card, settings: Settings) -> float | None:
         """The memory fraction that leaves others what they need; None where nothing has to stay free."""
-        return fraction_leaving(self.card, self.leave_free_bytes) if self.leave_free_bytes else None
+        return fraction_leaving(card, self.leave_free_bytes, settings) if self.leave_free_bytes else None
 
     # ---- the run as it was
 

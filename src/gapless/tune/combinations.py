@@ -36,4 +36,6 @@ def _together(case: Case, first: Candidate, second: Candidate) -> Candidate | No
     if not agree or len(changes) in (len(first.changes), len(second.changes)):
         return None
     now = {name for name in _OPPOSED if changes.get(name)}
-    return None if now == _OPPOSED else setting(case, changes, fraction=first.fraction or second.fraction)
+    # Where room stays free, the fraction for it hangs on the settings put together.
+    fraction = None if case.leave_free_bytes else first.fraction or second.fraction
+    return None if now == _OPPOSED else setting(case, changes, fraction=fraction)

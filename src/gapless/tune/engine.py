@@ -15,6 +15,7 @@ from gapless.tune.combinations import combine
 from gapless.tune.fix import Kind
 from gapless.tune.larger_card import larger_card
 from gapless.tune.search import measure_cards, ranked, try_all, with_card, with_risks
+from gapless.tune.shortlist import one_of_each_sort, recommended
 from gapless.tune.sizes import decisive_sizes
 from gapless.tune.tried import Tried
 from gapless.tune.unchanged import unchanged, with_unchanged
@@ -58,11 +59,10 @@ class TuneResult:
 
     @property
     def best(self) -> Tried | None:
-        """The best one that helps, of equal outcomes one that leaves the program and the card as they are; None where
-        nothing helps."""
-        helping = [one for one in self.tried if one.helps]
-        equal = [one for one in helping if one.outcome is helping[0].outcome]
-        return next((one for one in equal if one.fix.kind in _WITHOUT_COST), equal[0] if equal else None)
+        """The one to recommend; None where nothing helps."""
+        found = one_of_each_sort([one for one in self.tried if one.helps])
+        fix = recommended([one.fix for one in found])
+        return next((one for one in found if one.fix is fix), None)
 
 
 def tune(recording: Recording, options: TuneOptions | None = None) -> TuneResult:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gapless.cards import KNOWN_CARDS, Card
-from gapless.tune.candidate import Candidate
+from gapless.tune.candidate import Candidate, beside_others
 from gapless.tune.fix import Kind
+from gapless.tune.limits import limit_of_fraction
 from gapless.tune.smallest_card import FINE_PARTS, smallest_card
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.tune.case import Case
-    from gapless.tune.smallest_card import SmallestCard
+    from gapless.tune.limits import limit_of_fraction
+from gapless.tune.smallest_card import SmallestCard
+
+_ANY = "larger"
+"""Named so: a card that only stands for its size."""
 
 
 def larger_card(case: Case, parts: int = FINE_PARTS) -> tuple[Candidate, SmallestCard] | None:
@@ -20,18 +25,27 @@ def larger_card(case: Case, parts: int = FINE_PARTS) -> tuple[Candidate, Smalles
 
     None where the card in question is large enough already, or no size helps.
     """
-    as_it_is = Candidate(kind=Kind.CARD, change="")
+    as_it_is = Candidate(kind=Kind.CARD, change="", fraction=case.fraction_on(case.card, case.recording.settings))
     found = smallest_card(case, as_it_is, parts=parts)
     if found is None or found.bytes <= case.card.capacity_bytes:
         return None
     need = format_bytes(found.bytes - case.leave_free_bytes)
     free = f" beside the {format_bytes(case.leave_free_bytes)} that stay free" if case.leave_free_bytes else ""
+    card = Card(_ANY, found.bytes, found.bytes + case.card.total_bytes - case.card.capacity_bytes)
     if case.demand_beyond_bytes or case.growth_bytes_per_step:
         change = (
             f"a card on which PyTorch may reserve more than {need}{free}: what comes after the failure needs memory too"
         )
-        return Candidate(kind=Kind.CARD, change=change, card=Card("larger", found.bytes, found.bytes)), found
-    able = [known.card for known in KNOWN_CARDS if known.card.capacity_bytes >= found.bytes]
-    card = min(able, key=lambda card: card.capacity_bytes, default=Card("larger", found.bytes, found.bytes))
-    name = f", like the {card.name}" if able else ""
-    return Candidate(kind=Kind.CARD, change=f"a card on which PyTorch may reserve {need}{free}{name}", card=card), found
+    else:
+        able = [known.card for known in KNOWN_CARDS if _room(case, known.card) >= _room(case, card)]
+        card = min(able, key=lambda card: card.capacity_bytes, default=card)
+        change = f"a card on which PyTorch may reserve {need}{free}{f', like the {card.name}' if able else ''}"
+    of_size = Candidate(kind=Kind.CARD, change=change, card=card, is_card_open=card.name == _ANY)
+    return beside_others(case, of_size), found
+
+
+def _room(case: Case, card: Card) -> int:
+    """What PyTorch may reserve there beside what stays free."""
+    fraction = case.fraction_on(card, case.recording.settings)
+    limit = None if fraction is None else limit_of_fraction(fraction, card.total_bytes, case.recording.release)
+    return card.capacity_bytes if limit is None else limit

@@ -9,6 +9,7 @@ from gapless.conf import Release
 
 if TYPE_CHECKING:
     from gapless.cards import Card
+    from gapless.conf import Settings
 
 FRACTION = "per_process_memory_fraction"
 """The option of the settings string; before it there was only a call."""
@@ -38,6 +39,11 @@ def fraction_for(limit_bytes: int, total_bytes: int) -> float:
     return math.floor(1000 * limit_bytes / total_bytes) / 1000
 
 
-def fraction_leaving(card: Card, free_bytes: int) -> float:
-    """The largest fraction, in thousandths, that leaves so much of what PyTorch could reserve."""
-    return fraction_for(max(card.capacity_bytes - free_bytes, 0), card.total_bytes)
+def fraction_leaving(card: Card, free_bytes: int, settings: Settings) -> float:
+    """The largest fraction, in thousandths, that leaves so much of what PyTorch could reserve, whatever it asks for.
+
+    PyTorch holds the bytes that it asks for against its limit. Expandable segments then grow by whole pages, so they
+    may end up to a page above it.
+    """
+    beyond = settings.large_segment_size if settings.expandable_segments else 0
+    return fraction_for(max(card.capacity_bytes - free_bytes - beyond, 0), card.total_bytes)

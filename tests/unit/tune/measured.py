@@ -44,7 +44,7 @@ def fixture_reruns(folder: Path = ROOT / "tests" / "fixtures") -> list[Rerun]:
     return [
         rerun
         for manifest in sorted(folder.glob("*/manifest.json"))
-        for entry in json.loads(manifest.read_text(encoding="utf-8"))["recordings"]
+        for entry in json.loads(manifest.read_text(encoding="utf-8")).get("recordings", ())
         for rerun in _of_fixture(manifest.parent, entry)
     ]
 

@@ -6,6 +6,7 @@ import pickle
 from pathlib import Path
 
 from gapless.cards import find_card
+from gapless.conf import Release
 from gapless.recording import open_recordings
 from gapless.tune import TuneOptions, tune
 from gapless.tune.candidate import Candidate, of_conf, setting
@@ -54,9 +55,22 @@ def test_a_larger_card_has_room_for_others_too(tmp_path: Path) -> None:
     found = larger_card(case(pinned(tmp_path), leave_free=15000 * MIB, card=16000 * MIB))
 
     assert found is not None
-    room = "PyTorch may reserve 1.23 GiB beside the 14.65 GiB that stay free"
-    assert found[0].change == f"a card on which {room}, like the a10"
-    assert found[1].bytes == 16256 * MIB
+    room = "PyTorch may reserve 1.24 GiB beside the 14.65 GiB that stay free"
+    assert found[0].change == f"a card on which {room}, like the a10; with it set per_process_memory_fraction:0.316"
+    assert found[0].conf == "per_process_memory_fraction:0.316"
+    assert found[1].bytes == 16270 * MIB  # 1256 and the rest of a thousandth
+
+
+def test_on_a_card_still_to_be_chosen_no_fraction_is_named(tmp_path: Path) -> None:
+    """No card that is known holds so much."""
+    made = case(pinned(tmp_path, release=Release(2, 9)), leave_free=200_000 * MIB, card=201_000 * MIB)
+
+    found = larger_card(made)
+
+    assert found is not None
+    assert found[0].change.endswith(" beside the 195.31 GiB that stay free; with a memory fraction there")
+    assert (found[0].conf, found[0].call(Release(2, 9))) == (None, None)
+    assert [one.helps for one in try_all(made, [found[0]])] == [True]
 
 
 def test_a_margin_is_what_the_card_has_beyond_it(tmp_path: Path) -> None:

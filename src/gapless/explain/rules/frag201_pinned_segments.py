@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gapless.explain.frames import short_place
 from gapless.explain.rule import Rule
-from gapless.explain.words import plural, request_places, the_request
+from gapless.explain.words import alternative, plural, request_places, the_request
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def find(case: Case) -> Iterator[Finding]:
     yield RULE.finding(
         f"{the_request(case, refusal)} failed although {free}: {holes}.",
         why=_why(case, fragments),
-        what_to_do=_what_to_do(case),
+        **_what_to_do(case),
         bytes=refusal.cached_bytes,
         measurements={
             "rounded_bytes": refusal.request.rounded_bytes,
@@ -84,15 +84,16 @@ def _why(case: Case, fragments: Fragments) -> str:
     )
 
 
-def _what_to_do(case: Case) -> str:
+def _what_to_do(case: Case) -> dict[str, Any]:
+    """The advice, and what of it is about the program."""
     if case.recording.settings.expandable_segments:
-        return (
-            "Expandable segments are on already. Allocate what lives long before what comes and goes, or lower the"
-            " peak; gapless tune replays what other settings do."
+        besides = "Allocate what lives long before what comes and goes, or lower the peak."
+        text = f"Expandable segments are on already. {besides} gapless tune replays what other settings do."
+    else:
+        first = case.pinned.at[:1]
+        besides = f"Allocate what {short_place(first[0])} keeps before the large tensors." if first else ""
+        text = (
+            "Let segments grow (expandable_segments:True) or keep large blocks whole (max_split_size_mb); replay tells"
+            f" which serves the request. {alternative(besides)}"
         )
-    first = case.pinned.at[:1]
-    early = f" Or allocate what {short_place(first[0])} keeps before the large tensors." if first else ""
-    return (
-        "Let segments grow (expandable_segments:True) or keep large blocks whole (max_split_size_mb); replay tells"
-        f" which serves the request.{early}"
-    )
+    return {"what_to_do": text.rstrip(), "besides": besides, "names_settings": True}

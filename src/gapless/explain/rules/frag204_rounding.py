@@ -40,12 +40,14 @@ def find(case: Case) -> Iterator[Finding]:
     if not lost.decides and (lost.bytes < NOTABLE_SHARE * active or lost.bytes < _LEAST_BYTES):
         return
     message = f"{format_bytes(lost.bytes)} of the memory in use ({percent(lost.bytes / active)}) are lost to rounding."
-    because, what_to_do = _cause(case, lost)
+    because, what_to_do, besides = _cause(case, lost)
     yield RULE.finding(
         f"{the_request(case, refusal)} failed; {message}" if lost.decides and refusal else message,
         severity="error" if lost.decides else "warning",
         why=f"{lost.blocks:,} blocks are larger than what was asked for, {because}.",
         what_to_do=what_to_do,
+        besides=besides,
+        names_settings=besides is not None,
         bytes=lost.bytes,
         measurements={
             "lost_bytes": lost.bytes,
@@ -59,28 +61,32 @@ def find(case: Case) -> Iterator[Finding]:
     )
 
 
-def _cause(case: Case, lost: Rounding) -> tuple[str, str]:
-    """Why blocks are larger, and what to do about it."""
+def _cause(case: Case, lost: Rounding) -> tuple[str, str, str | None]:
+    """Why blocks are larger, what to do about it, and what of that is about the program (None: all)."""
     settings = case.recording.settings
     if any(division > 1 for division in settings.roundup_power2_divisions):
         return (
             "since roundup_power2_divisions rounds requests up",
             "Use more divisions, or leave roundup_power2_divisions out; gapless tune replays what that gains.",
+            "",
         )
     if settings.max_split_size is not None:
         return (
             "since blocks over max_split_size_mb are not split",
             "Lower max_non_split_rounding_mb, or raise max_split_size_mb; gapless tune replays what that gains.",
+            "",
         )
     if lost.unsplit_bytes > lost.bytes / 2:
         pool = "a private pool that does not split" if lost.private_pool_bytes > lost.bytes / 2 else "whole segments"
         return (
             f"up to {format_bytes(lost.largest_bytes)} each: they lie in {pool}, one tensor in each segment",
             "Let the pool split its blocks (make the MemPool without no_split), or put many tensors into one.",
+            None,
         )
     if lost.bytes > _OF_SMALL_TENSORS * lost.blocks:
         return (
             "each by up to 1 MiB, the rest of a segment that is too small to be split off",
             "Let segments grow (expandable_segments:True), or ask for sizes a little below a multiple of 2 MiB.",
+            "Ask for sizes a little below a multiple of 2 MiB.",
         )
-    return "each by a little: small tensors are rounded up to 512 bytes", "Put many small tensors into one."
+    return "each by a little: small tensors are rounded up to 512 bytes", "Put many small tensors into one.", None

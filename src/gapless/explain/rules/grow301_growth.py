@@ -57,6 +57,10 @@ def find(case: Case) -> Iterator[Finding]:
     top = growth[0]
     others = f" and {plural(len(growth) - 1, 'other place')}" if len(growth) > 1 else ""
     is_cause = _is_why_it_failed(case, total)
+    cure = (
+        f"Find what keeps the tensors of {short_place(top.at)} alive (a list of losses or outputs, a cache) and keep"
+        " numbers or detached copies on the CPU instead."
+    )
     yield RULE.finding(
         f"{_begin(case, is_cause, left)}Memory in use grows by {format_bytes(per_step)} a step, allocated at"
         f" {short_place(top.at)}{others}.",
@@ -64,9 +68,8 @@ def find(case: Case) -> Iterator[Finding]:
         why=f"Over {plural(steps, 'step')} that is {format_bytes(total)},"
         f" {percent(min(total / max(case.facts.active_bytes, 1), 1.0))} of what is in use: it is kept and not freed."
         f"{_outlook(case, left)}",
-        what_to_do=f"Find what keeps the tensors of {short_place(top.at)} alive (a list of losses or outputs, a cache)"
-        " and keep numbers or detached copies on the CPU instead. A larger card or other settings only delay the"
-        " failure.",
+        what_to_do=f"{cure} A larger card or other settings only delay the failure.",
+        besides=cure,
         bytes=total,
         confidence="certain" if is_cause and case.steps and case.steps.is_training else "likely",
         measurements={

@@ -57,7 +57,7 @@ def find(case: Case) -> Iterator[Finding]:
     yield RULE.finding(
         _what(case, refusal),
         why=_why(case, refusal),
-        what_to_do=_advice(case),
+        **_what_to_do(case),
         bytes=refusal.missing_bytes,
         measurements={
             "rounded_bytes": refusal.request.rounded_bytes,
@@ -95,7 +95,8 @@ def _why(case: Case, refusal: Refusal) -> str:
     return f"{left}. {what_is_in_use(case)}{more}".rstrip()
 
 
-def _advice(case: Case) -> str:
+def _what_to_do(case: Case) -> dict[str, str]:
+    """The advice, and what of it is about the program."""
     refusal, spike = case.refusal, case.spike
     is_little = refusal is not None and not refusal.missing_bytes
     settings = "A setting gains little and puts the failure off." if is_little else "No allocator setting helps."
@@ -103,13 +104,16 @@ def _advice(case: Case) -> str:
     smaller = _ADVICE[kinds[0]] if kinds else "a smaller job"
     larger = f"{smaller}, or a larger card{_how_large(case)}"
     if spike is not None and spike.decides:
-        return (
-            f"{settings} The request would fit without the {format_bytes(spike.bytes)} that live only for a moment"
-            f" (PEAK401 below). {spike.cure} Else: {larger}."
-        )
+        besides = f"{spike.cure} Else: {larger}."
+        fits = f"would fit without the {format_bytes(spike.bytes)} that live only for a moment (PEAK401 below)"
+        return {"what_to_do": f"{settings} The request {fits}. {besides}", "besides": besides}
     top = next((holder for holder in case.holders if holder.at), None)
     start = f"; begin at {short_place(top.at)}, which holds {format_bytes(top.bytes)}" if top else ""
-    return f"{settings} What {'helps' if is_little else 'does'}: {larger}{start}."
+    helps = "helps" if is_little else "does"
+    return {
+        "what_to_do": f"{settings} What {helps}: {larger}{start}.",
+        "besides": f"{larger[0].upper()}{larger[1:]}{start}.",
+    }
 
 
 def _how_large(case: Case) -> str:
@@ -136,7 +140,7 @@ def _for_others(case: Case) -> Iterator[Finding]:
     yield RULE.finding(
         f"{what}; its cache is not the reason.",
         why=f"{why} {what_is_in_use(case)}".rstrip(),
-        what_to_do=f"{_advice(case)} Look with nvidia-smi who else is on the card.",
+        what_to_do=f"{_what_to_do(case)['what_to_do']} Look with nvidia-smi who else is on the card.",
         bytes=beside.active_bytes,
         confidence="certain" if not beside.has_failed else "likely" if beside.card_bytes else "unsure",
         measurements={

@@ -26,6 +26,7 @@ RULE = Rule(
     do="Look at the shapes at the line that made the request. Split the operation, or choose one that needs no such"
     " tensor.",
 )
+_DO = "Check the shapes at that line; split the operation or use one without this tensor."
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -44,8 +45,8 @@ def find(case: Case) -> Iterator[Finding]:
         f"{the_request(case, refusal)} alone exceeds {limit}"
         f"{'' if refusal.by_limit else ', all that PyTorch could have'}.",
         why="It would fail on an empty card too, so a shape is larger than meant, or the operation does not fit.",
-        what_to_do="Check the shapes at that line; split the operation or use one without this tensor."
-        " No allocator setting helps.",
+        what_to_do=f"{_DO} No allocator setting helps.",
+        besides=_DO,
         bytes=asked - ceiling,
         measurements={
             "rounded_bytes": refusal.request.rounded_bytes,

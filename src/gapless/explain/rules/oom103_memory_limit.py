@@ -48,6 +48,8 @@ def find(case: Case) -> Iterator[Finding]:
         f" use; {_limit_in_words(refusal, known)}.",
         what_to_do="Raise or remove the fraction (torch.cuda.set_per_process_memory_fraction, or"
         " per_process_memory_fraction in the settings); no other allocator setting helps.",
+        besides="",
+        names_settings=True,
         bytes=free,
         confidence=confidence,
         measurements={

@@ -99,11 +99,12 @@ def _as_a_library_shows(case: Case) -> Iterator[Finding]:
         return
     wanted = "memory" if beside.wanted_bytes is None else format_bytes(beside.wanted_bytes)
     is_sure = case.options.outside_is_sure and beside.wanted_bytes is not None
+    free = "was probably not free either" if is_sure else "may not have been free either"
     yield RULE.finding(
         f"{beside.who} did not get {wanted}, and {'at least' if is_sure else 'perhaps'}"
         f" {format_bytes(beside.outside_bytes)} of the card are held outside PyTorch.",
         why=f"PyTorch had {format_bytes(beside.reserved_bytes)} reserved of a card with room for"
-        f" {format_bytes(beside.card_bytes or 0)}; the rest was not free either.",
+        f" {format_bytes(beside.card_bytes or 0)}; the rest {free}.",
         what_to_do="Look with nvidia-smi for other processes on the card and end them, or plan with less memory.",
         bytes=beside.outside_bytes,
         confidence="likely" if is_sure else "unsure",

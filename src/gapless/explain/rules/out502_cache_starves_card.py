@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gapless.explain.rule import Rule
-from gapless.explain.words import percent
+from gapless.explain.words import alternative, percent
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def find(case: Case) -> Iterator[Finding]:
         why=f"{format_bytes(beside.reserved_bytes)} were reserved{'' if beside.has_failed else ' at most'} and"
         f" {format_bytes(beside.active_bytes)} of it in use ({percent(share)} idle). Others cannot use PyTorch's"
         " cache.",
-        what_to_do=_what_to_do(case, beside),
+        **_what_to_do(case, beside),
         bytes=beside.cached_bytes,
         confidence="likely" if case.options.outside_is_sure and (beside.card_bytes or share >= 0.5) else "unsure",
         measurements={
@@ -72,15 +72,14 @@ def _what(case: Case, beside: Beside) -> str:
     return f"{beside.who} {how}{asked} while PyTorch kept {cached} cached and unused."
 
 
-def _what_to_do(case: Case, beside: Beside) -> str:
+def _what_to_do(case: Case, beside: Beside) -> dict[str, Any]:
+    """The advice, and what of it is about the program."""
     if beside.fits_beside is False:
         peak = format_bytes(int(case.recording.curves["active"].max()))
-        return (
-            "Call torch.cuda.empty_cache() right before the library needs memory. A bound on PyTorch does not help: it"
-            f" has had {peak} in use, which does not fit beside what the library wants."
-        )
-    found = "the fix below" if beside.fits_beside else "gapless tune --card --leave-free finds one by replay"
-    return (
-        f"Bound PyTorch with a memory fraction ({found}), or call torch.cuda.empty_cache() before the library needs"
-        " memory; or let the library take its memory first."
-    )
+        return {
+            "what_to_do": "Call torch.cuda.empty_cache() right before the library needs memory. A bound on PyTorch does"
+            f" not help: it has had {peak} in use, which does not fit beside what the library wants."
+        }
+    besides = "Call torch.cuda.empty_cache() before the library needs memory, or let it take its memory first."
+    bound = "Bound PyTorch with a memory fraction (gapless tune --card --leave-free finds one by replay)."
+    return {"what_to_do": f"{bound} {alternative(besides)}", "besides": besides, "names_settings": True}

@@ -9,6 +9,9 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING
 
+from gapless.tune.candidate import beside_others
+from gapless.tune.fix import Kind
+
 if TYPE_CHECKING:
     from gapless.tune.candidate import Candidate
     from gapless.tune.case import Case
@@ -22,7 +25,8 @@ def propose_all(case: Case, sizes: DecisiveSizes) -> list[Candidate]:
         family = importlib.import_module(f"{__name__}.{module.name}")
         for candidate in family.propose(case, sizes):
             if candidate is not None:
-                found.setdefault(_identity(candidate), candidate)
+                whole = beside_others(case, candidate) if candidate.kind is Kind.CODE else candidate
+                found.setdefault(_identity(whole), whole)
     return list(found.values())
 
 
