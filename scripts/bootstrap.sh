@@ -127,7 +127,7 @@ announce() {
   [ "$1" = run ] || downloads=$downloads_test
   [ "$1" = run ] || later=" The tests then fetch one PyTorch wheel (0.56 GB, of which 10 MB stay)."
   say "first run: makes .venv in this folder, downloads $downloads; then compiles the C++ core."
-  say "One to two minutes.$later Nothing outside this folder changes; 'make clean' undoes it; later runs need no network."
+  say "Two to three minutes on two cores, more on a slow machine.$later Nothing outside this folder changes; 'make clean' undoes it; later runs need no network."
 }
 
 main() {

@@ -37,8 +37,7 @@ def to_text(explanation: LogExplanation, terminal: Terminal) -> None:
     if explanation.recording:
         terminal.line()
         terminal.line(terminal.paint("To record what a log cannot show, before the model is built", "bold"))
-        for line in explanation.recording:
-            terminal.line("  " + line)
+        terminal.line(explanation.recording)
     if explanation.left_out:
         terminal.line()
         terminal.paragraph(explanation.left_out, 0)
@@ -53,7 +52,8 @@ def to_markdown(explanation: LogExplanation, terminal: Terminal) -> None:
         if text:
             terminal.line(f"- {text}")
     message = [explanation.numbers.message.text] if explanation.numbers is not None else []
-    for language, lines in (("text", message), ("text", explanation.table()), ("python", explanation.recording)):
+    recording = [explanation.recording] if explanation.recording else []
+    for language, lines in (("text", message), ("text", explanation.table()), ("python", recording)):
         if lines:
             terminal.line(f"\n```{language}\n" + "\n".join(lines) + "\n```")
     if explanation.left_out:

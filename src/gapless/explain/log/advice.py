@@ -10,17 +10,15 @@ from gapless.sources.log.oom_message import OomMessage
 from gapless.sources.log.wordings import RELEASES
 
 RECORDING = (
-    "import os, torch",
-    'torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks="python")',
-    "def _dump(device, alloc, device_alloc, device_free):",
-    "    rank = os.environ.get('RANK', '0')",
-    '    torch.cuda.memory._dump_snapshot(f"oom_rank{rank}.pickle")',
-    "torch._C._cuda_attach_out_of_memory_observer(_dump)",
+    "import os, torch; "
+    'torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks="python"); '
+    "torch._C._cuda_attach_out_of_memory_observer(lambda *_: torch.cuda.memory._dump_snapshot("
+    "f\"oom_rank{os.environ.get('RANK', 0)}.pickle\"))"
 )
-"""Put before the model is built; works from 2.1 on. `gapless explain` reads the file that it writes."""
+"""One line, put before the model is built; works from 2.1 on. `gapless explain` reads the file that it writes."""
 RECORD = (
     "To record the proof, call torch.cuda.memory._record_memory_history() before the model is built and _dump_snapshot"
-    " in an out-of-memory observer (lines below), run until it fails, and give the file to gapless explain."
+    " in an out-of-memory observer (line below), run until it fails, and give the file to gapless explain."
 )
 RECORD_OLD = "PyTorch before 2.1 cannot record what gapless needs: run once with 2.1 or later to get a proof."
 NO_SETTING = "No allocator setting helps. What does: "

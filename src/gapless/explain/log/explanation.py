@@ -52,9 +52,9 @@ class LogExplanation:
         return dict(self.findings[0].measurements)
 
     @property
-    def recording(self) -> tuple[str, ...]:
-        """Lines to put before the model is built, to record what the log cannot show; empty when nothing is open."""
-        return RECORDING if RECORD in self.verdict.what_to_do else ()
+    def recording(self) -> str:
+        """A line to put before the model is built, to record what the log cannot show; empty when nothing is open."""
+        return RECORDING if RECORD in self.verdict.what_to_do else ""
 
     def to_json(self) -> dict[str, Any]:
         """As gapless.explain/1; what a log cannot tell is null or empty."""
@@ -93,7 +93,7 @@ class LogExplanation:
         if len(self.rows) > 1:
             found += ["", *self.table()]
         if self.recording:
-            found += ["", *(f"    {line}" for line in self.recording)]
+            found += ["", self.recording]
         if self.left_out:
             found += ["", self.left_out]
         return found
