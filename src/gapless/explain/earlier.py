@@ -7,7 +7,8 @@ recorded pass has made that anew by then: some make the optimizer's state anew i
 
 What stays is told by counting: of each size there are as many gradients as weights that learn, and so many times that
 of optimizer state. Gradients are seen in backward, where each pass makes them anew. Where passes add to what is there,
-gradients stay as well; a pass still makes as many of each size as there are weights. The older comes first: weights,
+gradients stay as well; a pass still makes as many of each size as there are weights. Which of them are the weights is
+told by where they lie (`prehistory`); else the lower address counts as the older, and the older comes first: weights,
 then gradients, then the optimizer's state.
 """
 
@@ -22,12 +23,16 @@ from gapless.explain.finding import ACTIVATIONS, GRADIENTS, OPTIMIZER, TEMPORARY
 from gapless.explain.gradients import THREADS
 from gapless.explain.lives import WORKSPACE_BYTES
 from gapless.explain.phases import Phase
+from gapless.explain.prehistory import likely_weights_first
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gapless.explain.gradients import Gradients
     from gapless.explain.lives import Lives
+
+_LEAST_COPIES = 3
+_NEARLY = 0.9
 
 
 def kinds_before(lives: Lives, gradients: Gradients, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -48,15 +53,27 @@ def kinds_before(lives: Lives, gradients: Gradients, rows: NDArray[np.int64]) ->
     if np.count_nonzero(is_workspace) <= THREADS:
         kinds[stays[is_workspace]] = TEMPORARY
         stays = stays[~is_workspace]
-    sizes, are_made_anew = requested[stays], len(gradients.sizes) > 0
-    kinds[stays] = _beside(sizes, gradients.sizes) if are_made_anew else _in_place(sizes, gradients)
+    if len(gradients.sizes):
+        stays = stays[likely_weights_first(lives, rows[stays], gradients.sizes)]
+        kinds[stays] = _beside(requested[stays], gradients.sizes)
+    else:
+        kinds[stays] = _in_place(requested[stays], gradients)
     return kinds
 
 
 def _beside(sizes: NDArray[np.int64], gradients: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Weights and the optimizer's, where gradients come and go."""
+    """Weights, those that come first, and the optimizer's, where gradients come and go.
+
+    What stands in twice the size of every weight are the optimizer's copies of them in twice the precision, and more.
+    """
     kinds = np.where(among(sizes, gradients), OPTIMIZER, WEIGHTS)
-    kinds[oldest_of_each_size(sizes, gradients, gradients[:0])] = WEIGHTS
+    weights = oldest_of_each_size(sizes, gradients, gradients[:0])
+    rest = np.ones(len(sizes), dtype=bool)
+    rest[weights] = False
+    copies = sizes[rest][oldest_of_each_size(sizes[rest], 2 * gradients, gradients[:0])]
+    if len(copies) >= _LEAST_COPIES and copies.sum() >= _NEARLY * 2 * gradients.sum():
+        kinds[rest & among(sizes, 2 * gradients)] = OPTIMIZER
+    kinds[weights] = WEIGHTS
     return kinds
 
 

@@ -35,8 +35,19 @@ class Gradients:
         """
         stays = self.lives.outlives[self._made] == 1
         adds = self._is_plain.any() and 2 * np.count_nonzero(stays & self._is_plain) < np.count_nonzero(self._is_plain)
+        lasts = stays & self._is_there_later
+        if 2 * np.count_nonzero(lasts) > np.count_nonzero(stays):  # else the program drops gradients that early
+            stays = lasts
         found: NDArray[np.int64] = self.made_sizes[stays]
         return found[:0] if adds else found
+
+    @property
+    def _is_there_later(self) -> NDArray[np.bool_]:
+        """Whether it still lives when something is allocated after the pass; what does not belonged to the pass."""
+        lives, made = self.lives, self._made
+        over = lives.born[lives.run == lives.run[made[0]]].max() if len(made) else 0
+        found: NDArray[np.bool_] = lives.died[made] > lives.born[lives.born > over].min(initial=lives.event_count)
+        return found
 
     @property
     def made_sizes(self) -> NDArray[np.int64]:
