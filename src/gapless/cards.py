@@ -63,7 +63,22 @@ KNOWN_CARDS: tuple[KnownCard, ...] = (
     KnownCard("b200", _gib(17835), 720 * MIB, "https://github.com/pytorch/ao/pull/4002"),
 )
 _BY_NAME = {known.name: known for known in KNOWN_CARDS}
-_SHORT = {"3090": "rtx3090", "4090": "rtx4090", "5090": "rtx5090", "h100": "h100-80g", "a10g": "a10"}
+_SHORT = {"3090": "rtx3090", "4090": "rtx4090", "5090": "rtx5090", "a10g": "a10"}
+_SAID_TOO = {
+    "nvidia",
+    "tesla",
+    "geforce",
+    "rtx",
+    "sxm",
+    "sxm2",
+    "sxm4",
+    "sxm5",
+    "pcie",
+    "hbm2",
+    "hbm2e",
+    "hbm3",
+    "hbm3e",
+}
 SMALLEST_CARD_BYTES = 64 * MIB
 """A size below this is taken for a slip: 24 means bytes, not GiB."""
 
@@ -82,11 +97,12 @@ def find_card(text: str, option: str = "--card") -> Card:
     '78.54 GiB'
     """
     name = _plain(text)
-    known = _BY_NAME.get(_SHORT.get(name, name)) or _BY_NAME.get(f"{name}g")
-    if known:
-        return known.card
-    if name == "a100":
-        raise InputError("there are two cards named a100", hint="write a100-40g or a100-80g", where=option)
+    meant = _meant(name)
+    if len(meant) == 1:
+        return meant[0].card
+    if meant:
+        hint = f"write {' or '.join(known.name for known in meant)}"
+        raise InputError(f"{text[:60]!r} is short for {len(meant)} cards", hint=hint, where=option)
     if not any(char.isdigit() for char in name[:1]):
         near = difflib.get_close_matches(name, [*_BY_NAME, *_SHORT], n=1, cutoff=0.4)
         like = f"did you mean {near[0]}? " if near else ""
@@ -99,8 +115,16 @@ def find_card(text: str, option: str = "--card") -> Card:
     return Card(text.strip(), size, size)
 
 
+def _meant(name: str) -> list[KnownCard]:
+    """The cards that a plain name means: its own, else those that it begins, up to a hyphen."""
+    known = _BY_NAME.get(_SHORT.get(name, name)) or _BY_NAME.get(f"{name}g")
+    if known:
+        return [known]
+    return [known for known in KNOWN_CARDS if name and known.name.startswith(f"{name}-")]
+
+
 def _plain(text: str) -> str:
     """A name without the maker's words: "NVIDIA H100 80GB" and "h100-80g" are one."""
     words = text.lower().replace("_", "-").replace(" ", "-").strip("-").split("-")
-    kept = [word for word in words if word not in {"nvidia", "tesla", "geforce", "rtx", "sxm", "sxm4", "sxm5", "pcie"}]
+    kept = [word for word in words if word not in _SAID_TOO]
     return "-".join(word.removesuffix("b") if word.endswith("gb") else word for word in kept if word)

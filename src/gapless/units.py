@@ -7,8 +7,8 @@ import re
 from gapless.errors import InputError
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-_FACTORS = {"": 1, "k": KIB, "m": MIB, "g": GIB, "t": GIB << 10}
-_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([kmgt]?)(?:i?b?|bytes?)\s*", re.IGNORECASE | re.ASCII)
+_FACTORS = {"": 1, "k": KIB, "m": MIB, "g": GIB, "t": GIB << 10, "p": GIB << 20}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([kmgtp]?)(?:i?b?|bytes?)\s*", re.IGNORECASE | re.ASCII)
 _SHOWN_CHARS = 60
 LARGEST_BYTES = 1 << 50
 """Beyond it is no memory."""

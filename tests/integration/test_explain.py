@@ -73,7 +73,9 @@ def test_one_device_of_several(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["input"]["device"] == 1
 
 
-@pytest.mark.parametrize(("what", "status"), [("error", 1), ("FRAG201", 1), ("OOM101", 0)])
+@pytest.mark.parametrize(
+    ("what", "status"), [("error", 1), ("FRAG201", 1), ("frag201", 1), ("ERROR", 1), ("OOM101", 0)]
+)
 def test_fail_on_makes_it_a_check(small: Path, what: str, status: int) -> None:
     done = gapless("explain", small, "--fail-on", what)
 

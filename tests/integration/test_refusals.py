@@ -145,7 +145,11 @@ def test_options_that_mean_nothing(
     ("command", "options", "parts"),
     [
         ("explain", ("--fail-on", "nonsense"), ("--fail-on: 'nonsense' is not known",)),
+        ("explain", ("--fail-on", "FRAG999"), ("--fail-on: 'FRAG999' is not known", "`gapless rule` lists all")),
         ("explain", ("--format", "yaml"), ("--format", "yaml")),
+        ("replay", ("--conf", "backend:cudaMallocAsync"), ("--conf: backend:cudaMallocAsync is the driver's own",)),
+        ("explain", ("--conf", "backend:cudaMallocAsync"), ("--conf: ", "is not modelled", "leave backend out")),
+        ("tune", ("--conf", "backend:cudaMallocAsync"), ("--conf: ", "is not modelled", "leave backend out")),
         ("replay", ("--conf", "nonsense:1"), ("--conf: PyTorch 2.7 does not know 'nonsense'",)),
         ("explain", ("--conf", "nonsense:1"), ("--conf: PyTorch 2.7 does not know 'nonsense'",)),
         ("tune", ("--conf", "nonsense:1"), ("--conf: PyTorch 2.7 does not know 'nonsense'",)),

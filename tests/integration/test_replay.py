@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import pickle
+from typing import TYPE_CHECKING
 
 from tests.integration.run import gapless
+from tests.integration.small import snapshot
 from tests.recordings import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DEMO = ROOT / "examples/demo_out_of_memory.pickle.gz"
 
@@ -29,3 +35,18 @@ def test_a_recording_without_a_failure_has_no_end() -> None:
     path = ROOT / "tests/fixtures/verdicts/ok000_hit_ordinary_training.pickle.gz"
 
     assert "on a card without end" in gapless("replay", path).stdout
+
+
+def test_a_file_that_contradicts_itself_is_no_proof(tmp_path: Path) -> None:
+    value = snapshot()
+    value["segments"] = []
+    path = tmp_path / "bare.pickle"
+    path.write_bytes(pickle.dumps(value))
+
+    text, answer = gapless("replay", path).stdout, json.loads(gapless("replay", path, "--format", "json").stdout)
+
+    replayed = answer["replay"]
+    assert (replayed["exact"], replayed["events_matching"]) == (False, replayed["events_checked"])
+    assert text.startswith(f"matches {replayed['events_checked']} of")
+    assert "That is no proof: " in " ".join(text.split())
+    assert "cannot have happened as recorded (REC704)" in " ".join(text.split())

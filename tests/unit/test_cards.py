@@ -12,6 +12,8 @@ from gapless.units import GIB, MIB
 def test_a_size_is_what_pytorch_may_reserve() -> None:
     assert find_card(" 24GiB ") == Card("24GiB", 24 * GIB, 24 * GIB)
     assert find_card("80g").capacity_bytes == 80 * GIB
+    assert find_card("1PiB").capacity_bytes == 1 << 50
+    assert find_card("1 pb").capacity_bytes == 1 << 50
 
 
 def test_a_name_gives_the_drivers_total_less_the_context() -> None:
@@ -31,6 +33,11 @@ def test_a_name_gives_the_drivers_total_less_the_context() -> None:
         ("rtx3090", "rtx3090"),
         ("Tesla T4", "t4"),
         ("A10G", "a10"),
+        ("h100-80", "h100-80g"),
+        ("NVIDIA H100 80GB HBM3", "h100-80g"),
+        ("NVIDIA A100-PCIE-40GB", "a100-40g"),
+        ("NVIDIA GeForce RTX 3090", "rtx3090"),
+        ("rtx-5090", "rtx5090"),
     ],
 )
 def test_names_are_known_as_people_write_them(text: str, name: str) -> None:
@@ -41,7 +48,10 @@ def test_names_are_known_as_people_write_them(text: str, name: str) -> None:
     ("text", "message", "hint"),
     [
         ("h20", "no card is known as 'h20'", "did you mean h200?"),
-        ("a100", "there are two cards named a100", "a100-40g or a100-80g"),
+        ("a100", "'a100' is short for 2 cards", "write a100-40g or a100-80g"),
+        ("NVIDIA A100", "'NVIDIA A100' is short for 2 cards", "write a100-40g or a100-80g"),
+        ("a10g-24", "no card is known as 'a10g-24'", "did you mean a10g?"),
+        ("2PiB", "'2PiB' is more memory than there is", "the largest that can be said is"),
         ("24", "a card of 24 bytes is too small for anything", "write 24GiB?"),
         ("24XiB", "'24XiB' is not a size", "write it like 24GiB"),
         ("", "no card is known as ''", "Known: t4"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gapless.cli.failures import say
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
     from gapless.recording.opening import Progress
 
 FORMATS = ("text", "json")
-_FAIL_ON = re.compile(r"error|warning|info|[A-Z]{2,5}\d{3}")
 _ASSIGNMENT = re.compile(r"(?:export\s+)?(PYTORCH_(?:CUDA_|HIP_)?ALLOC_CONF)=(.*)", re.DOTALL)
-_RANKS = {"error": 0, "warning": 1, "info": 2}
 
 
 def add_recording_options(
@@ -91,6 +88,22 @@ def settings_of(text: str, release: Release, option: str) -> Settings:
     return parsed.settings
 
 
+def replayable_settings_of(text: str, release: Release, option: str) -> Settings:
+    """What settings mean to a release, of the allocator that is modelled.
+
+    Raises:
+        ConfError: The release refuses them, or they choose another allocator.
+    """
+    settings = settings_of(text, release, option)
+    if settings.backend != "native":
+        raise ConfError(
+            f"backend:{settings.backend} is the driver's own allocator, which keeps no history and is not modelled",
+            hint="leave backend out; what is replayed is PyTorch's own allocator (backend:native)",
+            where=option,
+        )
+    return settings
+
+
 def recordings_of(path: str, options: OpenOptions) -> list[Recording]:
     """Every device of a file that the options ask for; at least one.
 
@@ -108,36 +121,5 @@ def recordings_of(path: str, options: OpenOptions) -> list[Recording]:
             where=path,
         )
     for recording in found if options.conf is not None else ():
-        settings_of(options.conf or "", recording.release, "--conf")
+        replayable_settings_of(options.conf or "", recording.release, "--conf")
     return found
-
-
-def add_fail_on(parser: argparse.ArgumentParser) -> None:
-    """Makes the command a check."""
-    parser.add_argument(
-        "--fail-on", metavar="WHAT", action="append", default=[], help="exit 1 on error, warning, info or a code"
-    )
-
-
-def fails(found: Iterable[tuple[str, str]], wanted: Sequence[str]) -> bool:
-    """Whether one of the (code, severity) found is of a kind named by --fail-on."""
-    return any(
-        _RANKS[severity] <= _RANKS[what] if what in _RANKS else code == what
-        for code, severity in found
-        for what in wanted
-    )
-
-
-def check_fail_on(wanted: list[str]) -> None:
-    """Complains of a kind that does not exist.
-
-    Raises:
-        InputError: It is neither a severity nor has the form of a code.
-    """
-    for what in wanted:
-        if not _FAIL_ON.fullmatch(what):
-            raise InputError(
-                f"{what[:60]!r} is not known",
-                hint="give error, warning, info or a code like FRAG201",
-                where="--fail-on",
-            )

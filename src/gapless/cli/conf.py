@@ -5,18 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 
 from gapless.cli.common import settings_of, settings_text
-from gapless.conf import NEWEST, USES, Environment, Finding, Release, read_environment
+from gapless.cli.fail_on import fails, wanted_failures
+from gapless.conf import NEWEST, RULES, USES, Environment, Release, read_environment
 from gapless.conf.answer import answer
-from gapless.errors import ConfError
 from gapless.report.conf import to_json, to_text
 from gapless.report.terminal import Terminal
 
-_FAIL_ON = re.compile(r"error|warning|info|CONF\d{3}")
-_RANKS = {"error": 0, "warning": 1, "info": 2}
 _EXAMPLES = """examples:
   gapless conf "expandable_segments:True,max_split_size_mb:128" --torch 2.9
   gapless conf                                  checks what the environment says
@@ -45,9 +42,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the answer; 1 when a finding is of a kind named by --fail-on."""
-    for what in args.fail_on:
-        if not _FAIL_ON.fullmatch(what):
-            raise ConfError(f"--fail-on {what!r} is not known", hint="give error, warning, info or a code like CONF611")
+    wanted = wanted_failures(args.fail_on, {rule.code for rule in RULES})
     release = Release.parse(args.torch) if args.torch is not None else NEWEST
     environment = read_environment(os.environ, release) if args.text is None else None
     text, source = _text(args.text, environment)
@@ -60,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(to_json(found, source, note)))
     else:
         to_text(found, source, note, Terminal(sys.stdout))
-    return int(any(_is_failure(finding, what) for finding in found.findings for what in args.fail_on))
+    return int(fails([(finding.code, finding.severity.value) for finding in found.findings], wanted))
 
 
 def _text(given: str | None, environment: Environment | None) -> tuple[str, str]:
@@ -68,9 +63,3 @@ def _text(given: str | None, environment: Environment | None) -> tuple[str, str]
     if given is None:
         return (environment.text, environment.variable) if environment else ("", "")
     return settings_text(given), "argument"
-
-
-def _is_failure(finding: Finding, what: str) -> bool:
-    if what in _RANKS:
-        return finding.severity.rank <= _RANKS[what]
-    return finding.code == what

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from gapless.cli.common import add_fail_on, add_recorded_conf, add_recording_options, check_fail_on, fails
+from gapless.cli.common import add_recorded_conf, add_recording_options
+from gapless.cli.fail_on import add_fail_on, fails, wanted_failures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -56,9 +57,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the answer; 1 when a finding is of a kind named by --fail-on."""
-    check_fail_on(args.fail_on)
+    wanted = wanted_failures(args.fail_on, _codes() if args.fail_on else ())
     found = [(finding.code, finding.severity) for finding in _explainer(args.file)(args)]
-    return int(fails(found, args.fail_on))
+    return int(fails(found, wanted))
+
+
+def _codes() -> set[str]:
+    from gapless.explain.rules import all_rules  # noqa: PLC0415  (few ask for it)
+
+    return {rule.code for rule in all_rules()}
 
 
 def _explainer(path: str) -> Callable[[argparse.Namespace], Iterable[Finding]]:

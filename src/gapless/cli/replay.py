@@ -7,7 +7,14 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from gapless.cli.common import FORMATS, add_recording_options, card_of, open_options, recordings_of, settings_of
+from gapless.cli.common import (
+    FORMATS,
+    add_recording_options,
+    card_of,
+    open_options,
+    recordings_of,
+    replayable_settings_of,
+)
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -76,7 +83,7 @@ def _options(recording: Recording, args: argparse.Namespace) -> ReplayOptions:
 
     card = card_of(args)
     recorded_bytes = None if card else _recorded_capacity_bytes(recording)
-    settings = None if args.conf is None else settings_of(args.conf, recording.release, "--conf")
+    settings = None if args.conf is None else replayable_settings_of(args.conf, recording.release, "--conf")
     return ReplayOptions(
         settings=settings,
         capacity_bytes=card.capacity_bytes if card else recorded_bytes or UNLIMITED_BYTES,

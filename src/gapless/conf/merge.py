@@ -25,7 +25,7 @@ def merge(text: str, changes: Mapping[str, str | None]) -> str:
     """A settings string with some options changed.
 
     An option that is there gets its new value where it stands last (that one counts), and its earlier duplicates go;
-    one that is not is added at the end. The value None takes an option out.
+    one that is not is added at the end. The value None takes an option out. A comma at the end goes.
 
     Args:
         text: The user's own string; may be empty.
@@ -39,7 +39,7 @@ def merge(text: str, changes: Mapping[str, str | None]) -> str:
     """
     for name, value in changes.items():
         text = _changed(text, _known(name), name, value)
-    return text
+    return text.rstrip(_BLANKS + ",") if changes else text
 
 
 def _known(name: str) -> Option:

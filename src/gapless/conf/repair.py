@@ -8,15 +8,16 @@ from gapless.conf.findings import Finding, Severity
 from gapless.conf.tokens import items_of
 
 _QUOTES = "\"'`"
+_ENDS = ", \t\n\v\f\r"
 
 
 def tidied(text: str) -> str:
-    """The text without quotation marks around it, and with commas where semicolons stand.
+    """The text without quotation marks and commas around it, and with commas where semicolons stand.
 
-    >>> tidied('"a:1;b:2"')
+    >>> tidied('"a:1;b:2,"')
     'a:1,b:2'
     """
-    return text.strip().strip(_QUOTES).replace(";", ",")
+    return text.strip().strip(_QUOTES).replace(";", ",").strip(_ENDS)
 
 
 def repaired(text: str, findings: Iterable[Finding]) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gapless.explain.verdict import ORDER
-from gapless.explain.words import plural
 from gapless.report.fixes import before_and_after, fixes_to_text
+from gapless.report.replay import doubt
 from gapless.report.segment_map import DRAWN, PLAIN, MapOptions, segment_map
 from gapless.tune.best_fixes import is_searched_whole
 from gapless.tune.shortlist import recommended
@@ -196,13 +196,8 @@ def trust_to_text(explanation: Explanation, terminal: Terminal) -> None:
         f" with the rules of {release}.",
         0,
     )
-    doubtful = recording.trace.contradiction_count
-    if doubtful:
-        terminal.paragraph(
-            f"That is no proof: {plural(doubtful, 'event')} cannot have happened as recorded (REC704), so the recording"
-            " as a whole is not repeated exactly.",
-            0,
-        )
+    if recording.trace.contradiction_count:
+        terminal.paragraph(doubt(recording), 0)
     first = check.first_difference
     if first is not None:
         terminal.paragraph(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gapless.explain.engine import input_to_json, replay_to_json
+from gapless.explain.words import plural
 from gapless.report import replayed_state
 from gapless.units import format_bytes
 
@@ -59,6 +60,8 @@ def to_text(
     """The self-check, then what the program takes `under` given conditions, in words, and the memory at a moment."""
     terminal.line(terminal.paint(_check_line(recording), "bold"))
     check = recording.check
+    if recording.trace.contradiction_count:
+        terminal.paragraph(doubt(recording), 2)
     first = check.first_difference if check else None
     if first is not None:
         terminal.paragraph(f"first difference at event {first.event}", 2)
@@ -85,6 +88,14 @@ def to_text(
         terminal.paragraph("PyTorch itself would go on with memory that is not its own; stopped there.", 2)
     if state is not None:
         replayed_state.to_text(state, terminal)
+
+
+def doubt(recording: Recording) -> str:
+    """Why a self-check of a file that contradicts itself proves nothing."""
+    return (
+        f"That is no proof: {plural(recording.trace.contradiction_count, 'event')} cannot have happened as recorded"
+        " (REC704), so the recording as a whole is not repeated exactly."
+    )
 
 
 def _check_line(recording: Recording) -> str:

@@ -86,7 +86,7 @@ def test_change_at_run_time_is_checked_against_what_was_before(capsys: pytest.Ca
 
 @pytest.mark.parametrize(
     ("what", "status"),
-    [("error", 0), ("warning", 1), ("info", 1), ("CONF611", 1), ("CONF601", 0)],
+    [("error", 0), ("warning", 1), ("info", 1), ("CONF611", 1), ("conf611", 1), ("Warning", 1), ("CONF601", 0)],
 )
 def test_fail_on_makes_it_a_check(what: str, status: int, capsys: pytest.CaptureFixture[str]) -> None:
     text = "expandable_segments:True,max_split_size_mb:128"
@@ -98,7 +98,7 @@ def test_fail_on_makes_it_a_check(what: str, status: int, capsys: pytest.Capture
 def test_unknown_fail_on_and_use_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["conf", "a:1", "--fail-on", "oops"]) == 2
     assert main(["conf", "a:1", "--uses", "oops"]) == 2
-    assert "give error, warning, info or a code like CONF611" in capsys.readouterr().err
+    assert "give error, warning, info or a code; `gapless rule` lists all" in capsys.readouterr().err
 
 
 def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,7 +81,8 @@ class Surroundings:
         advice = f"Try {self._line()}{caution}; a log cannot prove that it helps."
         if self.may_be_expandable:
             advice += (
-                " It may be on already (PyTorch 2.14 then leaves out its hint, as this text does): lower the peak then."
+                " It may be on already (PyTorch 2.14 then leaves out its hint, which this text lacks; it may"
+                " be cut off): lower the peak then."
             )
         return advice
 

@@ -82,8 +82,8 @@ def _read_parenthesis(text: str, opened: re.Match[str], request: Amount | None) 
     elif "unallocated" in fields:
         facts.add("cached")
     at, hint = _hint(text, at, facts)
-    if reserved and (hint or closed):
-        facts.add("hint after parenthesis" if hint else "no hint after parenthesis")
+    if reserved and hint:
+        facts.add("hint after parenthesis")
     message = OomMessage(
         "parenthesis",
         "",
@@ -113,8 +113,6 @@ def _read_sentences(text: str, at: int, request: Amount | None) -> tuple[int, Oo
     if "private_pools" in found:
         facts.add("private pools")
     at, hint = _hint(text, at, facts)
-    if "unallocated" in found and not hint:
-        facts.add("no hint after sentences")
     amounts: dict[str, Any] = {name: _known(found[name]) for name in _SENTENCE_AMOUNTS if name in found}
     message = OomMessage(
         "sentences", "", device=_device(device), request=request, processes=processes, hint=hint,
