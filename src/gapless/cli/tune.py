@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING
 
 from gapless.cli.common import (
     FORMATS,
@@ -15,11 +14,7 @@ from gapless.cli.common import (
     open_options,
     recordings_of,
 )
-from gapless.errors import InputError
 from gapless.units import parse_bytes
-
-if TYPE_CHECKING:
-    from gapless.recording import Recording
 
 _EXAMPLES = """examples:
   gapless tune snapshot.pickle                          on the card that it was recorded on
@@ -38,7 +33,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", metavar="FILE", help="a snapshot: pickle, gzip or page of memory_viz")
-    add_recording_options(parser, device="which device (default: the only one, or the only one that failed)")
+    add_recording_options(
+        parser, device="which device (default: the first that failed, else the fullest; others are looked at)"
+    )
     parser.add_argument("--leave-free", metavar="SIZE", help="memory of the card that others need, like 6GiB")
     add_recorded_conf(parser)
     parser.add_argument("--format", choices=FORMATS, default="text")
@@ -46,35 +43,29 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the answer for the device that is meant."""
+    """Prints the answer for one device, and whether it suits the others."""
+    from gapless.recording.choosing import rest_of  # noqa: PLC0415
+    from gapless.report.devices import rest_to_text  # noqa: PLC0415
     from gapless.report.progress import ProgressLine  # noqa: PLC0415
     from gapless.report.redact import Redactor  # noqa: PLC0415
     from gapless.report.terminal import Terminal  # noqa: PLC0415
     from gapless.report.tune import to_json, to_text  # noqa: PLC0415
     from gapless.tune import TuneOptions, tune  # noqa: PLC0415
+    from gapless.tune.other_devices import other_devices, worst_first  # noqa: PLC0415
 
     card = card_of(args)
     leave_free = parse_bytes(args.leave_free, "--leave-free") if args.leave_free is not None else 0
     with ProgressLine(sys.stderr) as progress:
-        recording = _meant(recordings_of(args.file, open_options(args, progress)), args.file)
+        recordings = worst_first(recordings_of(args.file, open_options(args, progress)))
         asked = TuneOptions(card=card, leave_free_bytes=leave_free, at=args.at, progress=progress)
-        result = tune(recording, asked)
-    redactor = Redactor([*recording.files(), recording.path] if args.redact else [])
+        result = tune(recordings[0], asked)
+        others = other_devices(result, recordings, asked)
+    files = {name for one in recordings for name in one.files()}
+    redactor = Redactor([*files, recordings[0].path] if args.redact else [])
     if args.format == "json":
-        print(json.dumps(redactor.json(to_json(result))))
-    else:
-        to_text(result, Terminal(sys.stdout, redactor.text))
+        print(json.dumps(redactor.json(to_json(result, others))))
+        return 0
+    terminal = Terminal(sys.stdout, redactor.text)
+    to_text(result, terminal, others)
+    rest_to_text(rest_of(recordings, args.device), terminal)
     return 0
-
-
-def _meant(recordings: list[Recording], path: str) -> Recording:
-    """The only one, or the only one that ran out of memory."""
-    from gapless.recording.choosing import named_devices  # noqa: PLC0415
-
-    failed = [recording for recording in recordings if len(recording.oom_events)]
-    chosen = failed if len(failed) == 1 else recordings
-    if len(chosen) == 1:
-        return chosen[0]
-    devices = named_devices([device.device for device in recordings[0].snapshot.devices])
-    hint = f"say which: --device {(failed or recordings)[0].device}"
-    raise InputError(f"the file holds devices {devices}", hint=hint, where=path)

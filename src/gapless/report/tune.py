@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gapless.conf import line_to_copy
 from gapless.explain.engine import input_to_json
+from gapless.report.other_devices import others_to_text
 from gapless.tune import Outcome
 from gapless.tune.shortlist import one_of_each_sort
 from gapless.units import format_bytes
@@ -14,6 +15,7 @@ from gapless.units import format_bytes
 if TYPE_CHECKING:
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix, TuneResult
+    from gapless.tune.other_devices import OtherDevice
     from gapless.tune.tried import Tried
 
 SCHEMA = "gapless.tune/1"
@@ -29,8 +31,8 @@ _SERVES_ALL = "serves all recorded"
 """Where nothing failed: the recording holds no whole step after its peak."""
 
 
-def to_json(result: TuneResult) -> dict[str, Any]:
-    """Every fact of the answer."""
+def to_json(result: TuneResult, others: Sequence[OtherDevice] = ()) -> dict[str, Any]:
+    """Every fact of the answer; `others`: the other devices of the file."""
     case = result.case
     return {
         "schema": SCHEMA,
@@ -52,11 +54,14 @@ def to_json(result: TuneResult) -> dict[str, Any]:
         "candidates": [one.fix.to_json() for one in result.tried],
         "smallest_card_bytes": [one.smallest.bytes if one.smallest else None for one in result.tried],
         "lower_bound_bytes": case.lower_bound_bytes,
+        "other_devices": [other.to_json() for other in others],
     }
 
 
-def to_text(result: TuneResult, terminal: Terminal) -> None:
-    """The line to copy, the table of what was tried, and what the best of it risks."""
+def to_text(result: TuneResult, terminal: Terminal, others: Sequence[OtherDevice] = ()) -> None:
+    """The line to copy, the table of what was tried, and what the best of it risks; then the other devices."""
+    if others:
+        terminal.line(f"Device {result.case.recording.device}")
     _verdict(result, terminal)
     terminal.line()
     shown = _shown(result.tried)
@@ -69,6 +74,7 @@ def to_text(result: TuneResult, terminal: Terminal) -> None:
     if len(result.tried) > len(shown):
         terminal.line(f"... and {len(result.tried) - len(shown)} more; --format json gives all")
     _remarks(result, terminal)
+    others_to_text(result, others, terminal)
 
 
 def _shown(tried: Sequence[Tried]) -> list[Tried]:
