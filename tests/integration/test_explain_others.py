@@ -88,6 +88,19 @@ def test_a_library_that_failed_on_a_card_full_of_live_memory_was_not_starved_by_
     assert answer["verdict"]["message"].startswith("NCCL did not get memory beside the 11.00 GiB that PyTorch has")
 
 
+def test_what_others_hold_is_not_said_flatly(tmp_path: Path) -> None:
+    """2 GiB of a card of 40 were asked for, of which PyTorch had reserved a part: others hold the rest, probably."""
+    name, log = "ok000_hit_ordinary_training", tmp_path / "train.log"
+    log.write_text(NCCL["facts"]["log"] + "\nncclCommInitRank: Failed to CUDA calloc 2147483648 bytes\n")
+    sure = explained(file_of(name), "--log", str(log), "--recorded-card", "40GiB")
+    log.write_text(NCCL["facts"]["log"])
+    unsure = explained(file_of(name), "--log", str(log), "--recorded-card", "40GiB")
+
+    assert (sure["verdict"]["code"], sure["verdict"]["confidence"]) == ("OUT501", "likely")
+    assert sure["verdict"]["why"].endswith("; the rest was probably not free either.")
+    assert unsure["verdict"]["why"].endswith("; the rest may not have been free either.")
+
+
 def test_a_log_whose_first_failure_is_pytorchs_changes_nothing_but_the_card(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text(OF_THE_CARD + NCCL["facts"]["log"])

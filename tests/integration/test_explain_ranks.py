@@ -93,6 +93,40 @@ def test_a_rank_that_needs_more_than_its_like_is_the_outlier(folder: Path) -> No
     )
 
 
+def test_an_outlier_with_which_nothing_else_is_wrong_is_said_to_be_one(tmp_path: Path) -> None:
+    for rank in range(4):
+        value = scaled(snapshot(), 2 if rank == 3 else 1)
+        value["device_traces"][0].pop()  # the failure
+        (tmp_path / f"rank{rank}.pickle").write_bytes(pickle.dumps(value, protocol=4))
+
+    text = " ".join(gapless("explain", tmp_path, COLUMNS="110").stdout.split())
+    answer = json.loads(gapless("explain", tmp_path, "--format", "json").stdout)
+
+    (one,) = answer["explanations"]
+    validate(answer)
+    assert one["verdict"]["code"] == "OK000"
+    assert one["verdict"]["message"] == one["findings"][0]["message"]
+    assert one["verdict"]["message"] == (
+        "Nothing failed on this rank, but it needed 152.00 MiB at most; the median of the 4 ranks that do the same is"
+        " 76.00 MiB."
+    )
+    assert one["verdict"]["why"].startswith("At the peaks of both, the largest difference is at ")
+    assert one["verdict"]["what_to_do"].startswith("Find out why this rank does not do the same: ")
+    assert "Nothing has to be done." not in text
+    assert one["verdict"]["message"] in text
+
+
+def test_an_outlier_that_failed_is_explained_by_its_failure(tmp_path: Path) -> None:
+    for rank in range(4):
+        value = scaled(snapshot(), 2 if rank == 3 else 1)
+        (tmp_path / f"rank{rank}.pickle").write_bytes(pickle.dumps(value, protocol=4))
+
+    answer = json.loads(gapless("explain", tmp_path, "--format", "json").stdout)
+
+    assert answer["outlier"]["path"].endswith("rank3.pickle")
+    assert [one["verdict"]["code"] for one in answer["explanations"]] == ["FRAG201", "FRAG201"]
+
+
 def test_a_rank_that_did_not_fail_is_no_outlier_for_that(folder: Path) -> None:
     write_rank(folder, 3, fails=False)
 

@@ -50,3 +50,32 @@ def test_a_file_that_contradicts_itself_is_no_proof(tmp_path: Path) -> None:
     assert text.startswith(f"matches {replayed['events_checked']} of")
     assert "That is no proof: " in " ".join(text.split())
     assert "cannot have happened as recorded (REC704)" in " ".join(text.split())
+
+
+def test_a_fraction_in_the_settings_is_in_force() -> None:
+    """4 GiB of 40: the limit that `gapless tune` computes for it, and the same failures."""
+    settings = "expandable_segments:True,per_process_memory_fraction:0.1"
+
+    value = json.loads(
+        gapless("replay", DEMO, "--conf", settings, "--card", "40GiB", "--format", "json").stdout,
+    )
+
+    assert len(value["ooms"]) == 1
+    assert 3 << 30 < value["peak"]["reserved_bytes"] <= (4 << 30) + (20 << 20)
+
+
+def test_a_fraction_without_a_card_is_of_what_there_was() -> None:
+    value = json.loads(
+        gapless("replay", DEMO, "--conf", "per_process_memory_fraction:0.1", "--format", "json").stdout,
+    )
+
+    assert value["peak"]["reserved_bytes"] <= 2350 << 20
+
+
+def test_a_fraction_of_nothing_known_is_refused() -> None:
+    path = ROOT / "tests/fixtures/verdicts/ok000_hit_ordinary_training.pickle.gz"
+
+    done = gapless("replay", path, "--conf", "per_process_memory_fraction:0.5")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--conf: a memory fraction is of the card, and nothing in this recording shows how large" in done.stderr

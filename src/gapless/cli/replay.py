@@ -15,9 +15,11 @@ from gapless.cli.common import (
     recordings_of,
     replayable_settings_of,
 )
+from gapless.errors import InputError
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
+    from gapless.conf import Settings
     from gapless.recording import Recording
     from gapless.replaying import ReplayOptions
 
@@ -73,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
             terminal.line()
         if len(replays) > 1:
             terminal.line(f"Device {one.device}")
-        to_text(one, done, _under(options[number].capacity_bytes, args), terminal, state)
+        to_text(one, done, _under(options[number], args), terminal, state)
     rest_to_text(rest, terminal)
     return 0
 
@@ -83,14 +85,33 @@ def _options(recording: Recording, args: argparse.Namespace) -> ReplayOptions:
 
     card = card_of(args)
     recorded_bytes = None if card else _recorded_capacity_bytes(recording)
-    settings = None if args.conf is None else replayable_settings_of(args.conf, recording.release, "--conf")
+    settings = recording.settings
+    if args.conf is not None:
+        settings = replayable_settings_of(args.conf, recording.release, "--conf")
     return ReplayOptions(
         settings=settings,
         capacity_bytes=card.capacity_bytes if card else recorded_bytes or UNLIMITED_BYTES,
         total_bytes=card.total_bytes if card else None,
-        limit_bytes=recording.limit_bytes,
+        limit_bytes=_limit_bytes(recording, settings, args, card.total_bytes if card else recorded_bytes),
         stops_at_failure=not args.keep_going,
     )
+
+
+def _limit_bytes(
+    recording: Recording, settings: Settings, args: argparse.Namespace, total_bytes: int | None
+) -> int | None:
+    """What the memory fraction of the settings allows; without --card and --conf what was reserved says more."""
+    from gapless.tune.limits import limit_in_settings  # noqa: PLC0415
+
+    if settings.per_process_memory_fraction >= 1 or (args.conf is None and args.card is None):
+        return recording.limit_bytes
+    if total_bytes is None:
+        raise InputError(
+            "a memory fraction is of the card, and nothing in this recording shows how large that is",
+            hint="say which card: --card h100-80g, or --card 24GiB",
+            where="--conf",
+        )
+    return limit_in_settings(settings, total_bytes, recording.release)
 
 
 def _recorded_capacity_bytes(recording: Recording) -> int | None:
@@ -108,13 +129,15 @@ def _recorded_capacity_bytes(recording: Recording) -> int | None:
     return None if refusal is None else refusal.limit_bytes_most
 
 
-def _under(capacity_bytes: int, args: argparse.Namespace) -> str:
+def _under(options: ReplayOptions, args: argparse.Namespace) -> str:
     from gapless.replaying import UNLIMITED_BYTES  # noqa: PLC0415
 
     settings = "under its own settings" if args.conf is None else f"under {args.conf or 'the default settings'}"
-    size = format_bytes(capacity_bytes)
+    size = format_bytes(options.capacity_bytes)
+    if options.limit_bytes is not None:
+        settings += f" (a memory limit of {format_bytes(options.limit_bytes)})"
     if args.card is not None:
         return f"{settings}, with {size} for PyTorch"
-    if capacity_bytes == UNLIMITED_BYTES:
+    if options.capacity_bytes == UNLIMITED_BYTES:
         return f"{settings}, on a card without end"
     return f"{settings}, with the {size} that PyTorch could have when a request failed"

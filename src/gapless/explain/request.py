@@ -12,20 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless.recording.recording import ACTION
-from gapless.units import MIB
+from gapless.recording.reserving import SMALL_BYTES, segment_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gapless.conf import Settings
     from gapless.recording import Recording, State
-
-SMALL_BYTES = MIB
-"""Largest rounded request of the small pool."""
-SMALL_SEGMENT_BYTES = 2 * MIB
-_OWN_SEGMENT_BYTES = 10 * MIB
-"""Requests from here on get a segment of their own size."""
-_SEGMENT_QUANTUM = 2 * MIB
 
 
 @dataclass(frozen=True)
@@ -89,17 +82,3 @@ def request_of(recording: Recording, event: int) -> Request | None:
         stream=int(events.stream[event]),
         stack=int(events.stack[event]),
     )
-
-
-def segment_bytes(rounded_bytes: int, settings: Settings) -> int:
-    """What the device is asked for when nothing cached serves a request of that rounded size.
-
-    >>> from gapless.conf import Settings
-    >>> [segment_bytes(size, Settings()) >> 20 for size in (512, 1_048_577, 10_485_760, 31_000_000)]
-    [2, 20, 10, 30]
-    """
-    if rounded_bytes <= SMALL_BYTES:
-        return SMALL_SEGMENT_BYTES
-    if rounded_bytes < _OWN_SEGMENT_BYTES:
-        return settings.large_segment_size
-    return -(-rounded_bytes // _SEGMENT_QUANTUM) * _SEGMENT_QUANTUM

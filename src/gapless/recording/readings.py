@@ -13,7 +13,8 @@ import numpy as np
 
 from gapless import _core
 from gapless.recording.recording import ACTION
-from gapless.units import GIB, MIB
+from gapless.recording.reserving import reserved_bytes, segment_bytes
+from gapless.units import GIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,8 @@ def readings(trace: Trace, events: Events, pool_count: int, settings: Settings, 
     if settings.expandable_segments and known.total_bytes is None:
         yield from (replace(known, total_bytes=total) for total in _TOTALS)
     if settings.garbage_collection_threshold > 0 and known.limit_bytes is None:
-        likely = limits(trace, events) or _limits_of_cards(settings.per_process_memory_fraction, known.total_bytes)
+        of_cards = _limits_of_cards(settings.per_process_memory_fraction, known.total_bytes)
+        likely = limits(trace, events, settings) or of_cards
         yield from (replace(known, grouping=_FORCED, limit_bytes=limit) for limit in likely)
 
 
@@ -78,7 +80,7 @@ def _limits_of_cards(fraction: float, total_bytes: int | None) -> list[int]:
     return [int(total * fraction) for total in totals] if fraction < 1 else []
 
 
-def limits(trace: Trace, events: Events) -> list[int]:
+def limits(trace: Trace, events: Events, settings: Settings) -> list[int]:
     """Memory limits in bytes that the first failure allows, likely ones first; none without a failure.
 
     A request that fails while the card has room was refused by a limit, which lies between the most that was ever
@@ -89,26 +91,11 @@ def limits(trace: Trace, events: Events) -> list[int]:
     if not len(failures):
         return []
     at = int(failures[0])
-    reserved = _reserved_bytes(trace, events)
+    reserved = reserved_bytes(trace, events)[1:]  # after each event
     free_bytes, least = int(events.address[at]), int(reserved.max())
-    most = int(reserved[at]) + _segment_bytes(int(events.size[at])) - 1
+    most = int(reserved[at]) + segment_bytes(int(events.size[at]), settings) - 1
     if free_bytes < most + 1 - int(reserved[at]) or most < least:
         return []
     card_bytes = int(reserved[at]) + free_bytes
     likely = [int(card_bytes * fraction) for fraction in _FRACTIONS if least <= card_bytes * fraction <= most]
     return [*likely, most, least, (least + most) // 2]
-
-
-def _reserved_bytes(trace: Trace, events: Events) -> Any:
-    """After each event."""
-    grown = np.isin(events.action, [ACTION["segment_alloc"], ACTION["segment_map"]])
-    shrunk = np.isin(events.action, [ACTION["segment_free"], ACTION["segment_unmap"]])
-    change = np.where(grown, events.size, 0).astype(np.int64) - np.where(shrunk, events.size, 0).astype(np.int64)
-    return int(trace.start.segments["size"].sum()) + np.cumsum(change)
-
-
-def _segment_bytes(rounded: int) -> int:
-    """What PyTorch asks the device for to serve a request of that size, under default segment sizes."""
-    if rounded <= MIB:
-        return 2 * MIB
-    return 20 * MIB if rounded < 10 * MIB else -(-rounded // (2 * MIB)) * 2 * MIB

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless import _core
+from gapless.recording.reserving import reserved_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -157,7 +158,7 @@ class Recording:
         """``allocated``, ``active``, ``reserved`` bytes before each event, and at the end."""
         allocations, count = self.trace.allocations, self.event_count
         size, begun = allocations.size.astype(np.int64), allocations.alloc_event
-        change = {name: np.zeros(count + 1, dtype=np.int64) for name in ("allocated", "active", "reserved")}
+        change = {name: np.zeros(count + 1, dtype=np.int64) for name in ("allocated", "active")}
         start = self.trace.start.blocks
         pending = self.trace.allocation_of_start_block[start["state"] == PENDING]
         requested = np.isin(np.arange(len(size)), pending, invert=True)  # whose free request is in the recording
@@ -169,12 +170,8 @@ class Recording:
             np.add.at(change[name], begun[counted] + 1, size[counted])  # those from before the start: before event 0
             ended = counted & (end < count)
             np.add.at(change[name], end[ended].astype(np.int64) + 1, -size[ended])
-        action, sizes = self.events.action, self.events.size.astype(np.int64)
-        grows = np.isin(action, (ACTION["segment_alloc"], ACTION["segment_map"]))
-        shrinks = np.isin(action, (ACTION["segment_free"], ACTION["segment_unmap"]))
-        change["reserved"][1:] = np.where(grows, sizes, 0) - np.where(shrinks, sizes, 0)
-        change["reserved"][0] = int(self.trace.start.segments["size"].sum())
-        return {name: np.cumsum(values) for name, values in change.items()}
+        found = {name: np.cumsum(values) for name, values in change.items()}
+        return {**found, "reserved": reserved_bytes(self.trace, self.events)}
 
     def moment(self, event: int) -> Moment:
         """The allocator's numbers before an event."""

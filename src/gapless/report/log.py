@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from gapless.explain.log.explanation import where
 from gapless.report.explanation import headline, verdict_to_text
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def to_text(explanation: LogExplanation, terminal: Terminal) -> None:
     if explanation.numbers is not None:
         message = explanation.numbers.message
         terminal.line()
-        terminal.line(terminal.paint(f"The message (line {message.line})", "bold"))
+        terminal.line(terminal.paint(f"The message ({where(message)})", "bold"))
         terminal.paragraph(message.text, 2)
     for finding in explanation.findings[1:]:
         terminal.line()

@@ -16,7 +16,7 @@ from gapless import _core
 from gapless.cards import Card
 from gapless.explain.median import median_of
 from gapless.replaying import UNLIMITED_BYTES, Replay, ReplayOptions, replay
-from gapless.tune.limits import fraction_leaving
+from gapless.tune.limits import fraction_leaving, limit_in_settings
 
 if TYPE_CHECKING:
     from gapless.conf import Settings
@@ -103,6 +103,10 @@ class Case:
 
     def _limit_on(self, card: Card) -> int | None:
         """A memory fraction is of the card: on another one the limit is another."""
+        if not self.card_is_recorded:
+            limit = limit_in_settings(self.recording.settings, card.total_bytes, self.recording.release)
+            if limit is not None:
+                return limit
         if self.limit is None or card.total_bytes == self.recorded_card.total_bytes:
             return self.limit.least_bytes if self.limit else None
         return self.limit.least_bytes * card.total_bytes // self.recorded_card.total_bytes

@@ -30,6 +30,12 @@ def limit_of_fraction(fraction: float, total_bytes: int, release: Release) -> in
     return math.floor(exact + 0.5) if release >= _ROUNDS_SINCE else math.trunc(exact)
 
 
+def limit_in_settings(settings: Settings, total_bytes: int, release: Release) -> int | None:
+    """The limit that the fraction in a settings string makes of a card; None: no limit is in force."""
+    fraction = settings.per_process_memory_fraction
+    return limit_of_fraction(fraction, total_bytes, release) if fraction < 1 else None
+
+
 def fraction_for(limit_bytes: int, total_bytes: int) -> float:
     """The largest fraction in thousandths that allows no more than a limit.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gapless import _core
+from gapless.conf import Settings
 from gapless.recording.readings import limits
 from gapless.replaying import ReplayOptions, replay
 from gapless.units import GIB, MIB
@@ -159,10 +160,26 @@ def test_a_limit_lies_between_what_was_reserved_and_what_was_refused(tmp_path: P
     limited(allocator)
 
     recording = recording_of(allocator, tmp_path / "snapshot.pickle", garbage_collection_threshold=0.8)
-    found = limits(recording.trace, recording.snapshot.devices[0].events)
+    found = limits(recording.trace, recording.snapshot.devices[0].events, Settings())
 
     least, most = 4000 * MIB, 4200 * MIB - 1
     assert found == [4 * GIB, most, least, (least + most) // 2]
+
+
+def test_what_was_refused_hangs_on_the_size_of_segments(tmp_path: Path) -> None:
+    """A request for 5 MiB asks for a segment of 20 MiB, or of what the settings say."""
+    allocator = _core.Allocator(*NEWEST, 8 * GIB)
+    allocator.set_memory_fraction(0.5)
+    allocator.malloc(4090 * MIB)
+    allocator.malloc(5 * MIB)
+    recording = recording_of(allocator, tmp_path / "snapshot.pickle")
+    events = recording.snapshot.devices[0].events
+
+    usual = limits(recording.trace, events, Settings())
+    larger = limits(recording.trace, events, Settings(large_segment_size=64 * MIB))
+
+    assert usual == [4 * GIB, 4110 * MIB - 1, 4090 * MIB, 4100 * MIB - 1]
+    assert larger == [4 * GIB, 4154 * MIB - 1, 4090 * MIB, 4122 * MIB - 1]
 
 
 def test_settings_too_long_to_be_any_are_not_read(tmp_path: Path) -> None:

@@ -39,9 +39,11 @@ def pinned(folder: Path, *, release: Release = NEWEST, conf: str = "", starts: s
     return program.open(folder)
 
 
-def training(folder: Path, *, steps: int = 4, leak: int = 0, capacity_bytes: int = 4096 * MIB) -> Recording:
+def training(
+    folder: Path, *, steps: int = 4, leak: int = 0, capacity_bytes: int = 4096 * MIB, conf: str = ""
+) -> Recording:
     """Weights of 100 MiB, then steps: three activations of 64 MiB, and 32 MiB of the optimizer for a moment."""
-    program = Program(capacity_bytes=capacity_bytes)
+    program = Program(capacity_bytes=capacity_bytes, conf=conf)
     program.alloc("weights", 100 * MIB, at=user(20, "setup"))
     for step in range(steps):
         for k in range(3):

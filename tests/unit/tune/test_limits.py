@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gapless.cards import Card
 from gapless.conf import Release, Settings
+from gapless.tune.candidate import setting
 from gapless.tune.limits import fraction_for, fraction_leaving, limit_of_fraction
+from gapless.tune.search import try_all
 from gapless.units import MIB
+from tests.programs import Program, user
+from tests.unit.tune.made import case, training
 
 
 @pytest.mark.parametrize(
@@ -46,3 +52,29 @@ def test_a_fraction_never_allows_more_than_was_meant() -> None:
 )
 def test_the_last_page_of_expandable_segments_stays_out_of_what_is_free(settings: Settings, fraction: float) -> None:
     assert fraction_leaving(Card("x", 4000 * MIB, 4000 * MIB), 1000 * MIB, settings) == fraction
+
+
+def test_a_fraction_of_the_users_own_settings_is_in_force_on_another_card(tmp_path: Path) -> None:
+    """As `gapless replay` has it: 292 MiB are needed, of which half a card of 500 has 250."""
+    recording = training(tmp_path, conf="per_process_memory_fraction:0.5")
+    small, large = (case(recording, card=size * MIB) for size in (500, 600))
+
+    assert (small.options().limit_bytes, large.options().limit_bytes) == (250 * MIB, 300 * MIB)
+    assert [len(one.before.failures) for one in (small, large)] == [1, 0]
+    assert case(recording).options().limit_bytes is None
+
+
+@pytest.mark.parametrize("leave_free", [100, 110, 117])
+def test_expandable_segments_leave_free_what_has_to_stay_free(tmp_path: Path, leave_free: int) -> None:
+    """Sizes that fill no page: 63 blocks of 9.6 MiB, each of which may map a page beyond the limit."""
+    program = Program(capacity_bytes=800 * MIB)
+    for k in range(63):
+        program.alloc(k, 9 * MIB + 600 * 1024, at=user(1))
+    made = case(program.open(tmp_path), card=700 * MIB, leave_free=leave_free * MIB)
+    cure = setting(made, {"expandable_segments": "True"})
+    assert cure is not None
+
+    (one,) = try_all(made, [cure])
+
+    assert one.fix.reserved_bytes_peak_after <= (700 - leave_free) * MIB
+    assert one.fix.reserved_bytes_peak_after > (700 - leave_free - 45) * MIB

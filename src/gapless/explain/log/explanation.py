@@ -88,7 +88,7 @@ class LogExplanation:
         found += [f"  {name:<4}  {text}" for name, text in (("Why", verdict.why), ("Do", verdict.what_to_do)) if text]
         if self.numbers:
             message = self.numbers.message
-            found += ["", f"Line {message.line}: {message.text}"]
+            found += ["", f"{where(message).capitalize()}: {message.text}"]
         found += [f"{one.code} ({one.severity}): {one.message} {one.why}" for one in self.findings[1:]]
         if len(self.rows) > 1:
             found += ["", *self.table()]
@@ -113,6 +113,12 @@ class LogExplanation:
             return []
         more = len(self.rows) - ROWS_MAX
         return [*_table(self.rows[:ROWS_MAX]), *([f"... and {plural(more, 'more message')}"] if more > 0 else [])]
+
+
+def where(message: OomMessage) -> str:
+    """Where in the log a message stands, and which rank's it is."""
+    rank = message.origin.rank
+    return f"line {message.line}" if rank is None else f"line {message.line}, rank {rank}"
 
 
 def _state(numbers: Numbers | None) -> dict[str, Any] | None:

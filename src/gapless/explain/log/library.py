@@ -26,9 +26,11 @@ def explain_library(failure: LibraryFailure, scan: LogScan) -> Finding:
     asked = request_bytes(failure, scan)
     found = _cache(failure, scan)
     wanted = f" {format_bytes(asked)}" if asked else " memory"
-    what = f"{failure.library.replace('the ', 'The ', 1)} could not get{wanted} from the card"
+    rank = failure.origin.rank
+    who = failure.library + ("" if rank is None else f" of rank {rank}")
+    what = f"{who.replace('the ', 'The ', 1)} could not get{wanted} from the card"
     if not failure.is_memory:
-        what = f"{failure.library} failed in a way that a full card causes, among other causes"
+        what = f"{who} failed in a way that a full card causes, among other causes"
     if found is None:
         return finding(
             "REC790",

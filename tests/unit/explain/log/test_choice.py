@@ -190,7 +190,7 @@ def test_lines_hold_the_verdict_and_its_evidence() -> None:
 
     assert lines[0] == "FRAG201 pinned-segments (likely)"
     assert [line[:6] for line in lines[1:4]] == ["  What", "  Why ", "  Do  "]
-    assert lines[5].startswith("Line 2: CUDA out of memory. Tried to allocate 2.00 GiB.")
+    assert lines[5].startswith("Line 2, rank 2: CUDA out of memory. Tried to allocate 2.00 GiB.")
     assert lines[-1] == RECORDING
 
 
