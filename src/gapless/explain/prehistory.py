@@ -63,7 +63,7 @@ def weights_before(lives: Lives, rows: NDArray[np.int64], gradients: NDArray[np.
         gradients: Bytes of each gradient that a backward pass makes, in its order.
     """
     found = np.zeros(len(rows), dtype=bool)
-    if not 0 < len(gradients) <= _MOST_WEIGHTS or lives.stacks.recording.settings.expandable_segments:
+    if not len(rows) or not 0 < len(gradients) <= _MOST_WEIGHTS or lives.stacks.recording.settings.expandable_segments:
         return found
     recording = lives.stacks.recording
     segment, offset, sizes = _places_of(recording, rows)
