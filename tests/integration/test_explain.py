@@ -67,6 +67,19 @@ def test_several_devices_each_have_a_heading(tmp_path: Path) -> None:
     assert [line for line in lines if line.startswith("Device ")] == ["Device 0", "Device 1"]
 
 
+@pytest.mark.parametrize("text", ["roundup_power2_divisions:[1:2", "max_split_size_mb:64,["])
+def test_settings_that_end_inside_a_list_do_not_stop_the_answer(tmp_path: Path, text: str) -> None:
+    value = snapshot()
+    value["allocator_settings"]["PYTORCH_CUDA_ALLOC_CONF"] = text
+    path = tmp_path / "a.pickle"
+    path.write_bytes(pickle.dumps(value))
+
+    done = gapless("explain", path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("FRAG201")
+
+
 def test_one_device_of_several(tmp_path: Path) -> None:
     done = gapless("explain", write(tmp_path / "two.pickle", 2), "--device", "1", "--format", "json")
 

@@ -269,6 +269,18 @@ def test_a_copy_is_named(folder: Path) -> None:
     assert len(json.loads(done.stdout)["ranks"]) == 5
 
 
+def test_of_many_copies_a_few_are_named(folder: Path) -> None:
+    for number in range(20):
+        (folder / f"z{number:02}.pickle").write_bytes((folder / "oom_rank1.pickle").read_bytes())
+
+    lines = gapless("explain", folder, "--no-fixes").stderr.splitlines()
+
+    assert lines == [
+        *(f"gapless: z{number:02}.pickle is a copy of oom_rank1.pickle" for number in range(8)),
+        "gapless: 12 more files are copies of others",
+    ]
+
+
 @pytest.mark.parametrize(
     ("option", "message"),
     [

@@ -144,6 +144,11 @@ def test_options_that_mean_nothing(
 @pytest.mark.parametrize(
     ("command", "options", "parts"),
     [
+        (
+            "explain",
+            ("--recorded-card", "64MiB"),
+            ("--recorded-card: the run reserved 76.00 MiB on device 0", "64.00 MiB"),
+        ),
         ("explain", ("--fail-on", "nonsense"), ("--fail-on: 'nonsense' is not known",)),
         ("explain", ("--fail-on", "FRAG999"), ("--fail-on: 'FRAG999' is not known", "`gapless rule` lists all")),
         ("explain", ("--format", "yaml"), ("--format", "yaml")),

@@ -15,7 +15,7 @@ from gapless.explain.beside import CONTEXT_BYTES
 from gapless.explain.case import open_case
 from gapless.report.redact import Redactor
 from gapless.sources.sniff import Kind, sniff
-from gapless.units import parse_bytes
+from gapless.units import format_bytes, parse_bytes
 
 if TYPE_CHECKING:
     from gapless.explain import Explanation
@@ -65,8 +65,17 @@ class Known:
         """Complains where room for others is asked for and nothing tells how large the card is.
 
         Raises:
-            InputError: So it is for all devices.
+            InputError: So it is for all devices, or the card that the run was recorded on is too small for it.
         """
+        for one in explained if self.recorded_card else ():
+            peak_bytes = int(one.recording.curves["reserved"].max(initial=0))
+            if self.recorded_card and peak_bytes > self.recorded_card.total_bytes:
+                card, peak = format_bytes(self.recorded_card.total_bytes), format_bytes(peak_bytes)
+                raise InputError(
+                    f"the run reserved {peak} on device {one.recording.device}, more than a card of {card} has",
+                    hint="name the card that it ran on; --card asks whether it would fit another",
+                    where="--recorded-card",
+                )
         known = (one.facts.capacity_bytes or one.case.options.card_total_bytes for one in explained)
         if self.leave_free_bytes and not any(known):
             raise InputError(
@@ -135,15 +144,3 @@ def log_of(args: argparse.Namespace) -> LogScan | None:
         edit = Redactor([args.log] if args.redact else []).text
         say(edit(f"gapless: {args.log} tells of no library beside PyTorch that ran out of memory"))
     return scan
-
-
-def note_what_is_not_recorded(scan: LogScan | None, explained: list[Explanation]) -> None:
-    """Says on stderr that a log tells of a failure of PyTorch which no device of the recording shows."""
-    if scan is None or any(len(one.recording.oom_events) for one in explained):
-        return
-    message = next((message for message in scan.messages if not message.is_quoted), None)
-    if message is not None:
-        say(
-            f"gapless: line {message.line} of the log says that PyTorch ran out of memory; this recording shows no such"
-            " failure: it was written before, or is another rank's"
-        )

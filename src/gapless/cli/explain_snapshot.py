@@ -8,7 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gapless.cli.common import open_options, recordings_of
-from gapless.cli.explain_known import Answer, known_of, log_of, note_what_is_not_recorded
+from gapless.cli.explain_known import Answer, known_of, log_of
+from gapless.cli.failures import say
 from gapless.explain import explain_all
 from gapless.recording.choosing import rest_of
 from gapless.report.devices import devices_to_json, rest_to_text
@@ -19,8 +20,10 @@ from gapless.report.terminal import Terminal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from gapless.explain import Explanation
     from gapless.explain.finding import Finding
     from gapless.recording.choosing import Rest
+    from gapless.sources.log import LogScan
 
 
 def explain_snapshot(args: argparse.Namespace) -> list[Finding]:
@@ -43,7 +46,7 @@ def _answers(args: argparse.Namespace) -> list[Answer]:
         explained = explain_all(recordings, known.options)
         known.check(explained)
         progress.close()
-        note_what_is_not_recorded(log, explained)
+        _note_what_is_not_recorded(log, explained)
         return [(one, []) if args.no_fixes else known.answer(one, progress) for one in explained]
 
 
@@ -73,3 +76,15 @@ def _print_text(answers: Sequence[Answer], rest: Rest, form: str, redactor: Reda
             terminal.line(f"Device {one.recording.device}")
         to_markdown(one, fixes, terminal) if form == "markdown" else to_text(one, fixes, terminal)
     rest_to_text(rest, terminal)
+
+
+def _note_what_is_not_recorded(scan: LogScan | None, explained: list[Explanation]) -> None:
+    """Says on stderr that a log tells of a failure of PyTorch which no device of the recording shows."""
+    if scan is None or any(len(one.recording.oom_events) for one in explained):
+        return
+    message = next((message for message in scan.messages if not message.is_quoted), None)
+    if message is not None:
+        say(
+            f"gapless: line {message.line} of the log says that PyTorch ran out of memory; this recording shows no such"
+            " failure: it was written before, or is another rank's"
+        )

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 
 from gapless.cli.common import open_options, recordings_of
 from gapless.cli.explain_known import known_of, log_of
-from gapless.cli.failures import say
 from gapless.cli.rank_logs import RankLogs
+from gapless.cli.rank_notes import say_copies, say_left_out, say_rest
 from gapless.errors import FormatError, GaplessError, InputError
 from gapless.explain import Explanation, explain
 from gapless.explain.options import parse_at
 from gapless.explain.rank import rank_of_name
 from gapless.explain.ranks import Ranks, join_ranks
 from gapless.recording.choosing import rest_of
-from gapless.report.redact import Redactor
 from gapless.sources.folder import Twins, files_in
 from gapless.sources.log import read_log
 from gapless.sources.sniff import Kind, sniff
@@ -30,13 +29,10 @@ if TYPE_CHECKING:
     from gapless.cli.explain_known import Known, RankAnswer
     from gapless.explain.log import LogExplanation
     from gapless.explain.rank import Rank
-    from gapless.recording.choosing import Rest
     from gapless.report.progress import ProgressLine
     from gapless.sources.log import LogScan
 
 _SNAPSHOT_NAME = re.compile(r"\.(pickle|pkl|html?)(\.gz)?$", re.IGNORECASE)
-_MOST_NAMED = 8
-"""Files that cannot be read and are named."""
 
 
 class RankFiles:
@@ -67,7 +63,8 @@ class RankFiles:
             self.progress("reading ranks", done, len(snapshots))
             with self._leaving_out(path):
                 explained += self._explained(path, logs)
-        self._say_what_is_left_out()
+        self.progress.close()
+        say_left_out(self.left_out, redacted=self.args.redact)
         alone = logs.alone(explained)
         if not explained and not alone:
             raise InputError(
@@ -87,18 +84,17 @@ class RankFiles:
     def _files(self) -> tuple[list[Path], list[tuple[Path, LogScan]]]:
         snapshots: list[Path] = []
         logs: list[tuple[Path, LogScan]] = []
-        twins = Twins()
+        twins, copies = Twins(), list[tuple[Path, Path]]()
         for path in files_in(self.args.file):
             with self._leaving_out(path):
                 if sniff(str(path)) is Kind.SNAPSHOT:
                     twin = twins.twin_of(path)
-                    if twin is not None:
-                        self.progress.close()
-                        edit = Redactor([str(path), str(twin)] if self.args.redact else []).text
-                        say(edit(f"gapless: {path.name} is a copy of {twin.name}"))
+                    copies += [(path, twin)] if twin is not None else []
                     snapshots.append(path)
                 else:
                     logs.append((path, _log(path)))
+        self.progress.close()
+        say_copies(copies, redacted=self.args.redact)
         return snapshots, logs
 
     def _explained(self, path: Path, logs: RankLogs) -> list[Explanation]:
@@ -107,7 +103,7 @@ class RankFiles:
         known = known_of(self.args, logs.of_rank(rank), rank)
         found = []
         recordings = recordings_of(str(path), self._opening)
-        self._say_what_is_not_opened(path, rest_of(recordings, self.args.device))
+        say_rest(path, rest_of(recordings, self.args.device), redacted=self.args.redact)
         for recording in recordings:
             mine = known
             if len(recording.oom_events) and not self.args.log:
@@ -126,20 +122,6 @@ class RankFiles:
             yield
         except GaplessError as error:
             self.left_out[str(path)] = error.message
-
-    def _say_what_is_not_opened(self, path: Path, rest: Rest) -> None:
-        if rest.devices:
-            self.progress.close()
-            edit = Redactor([str(path)] if self.args.redact else []).text
-            say(edit(f"gapless: {path.name}: {rest}"))
-
-    def _say_what_is_left_out(self) -> None:
-        self.progress.close()
-        edit = Redactor(self.left_out if self.args.redact else []).text
-        for path, message in list(self.left_out.items())[:_MOST_NAMED]:
-            say(edit(f"gapless: left out {Path(path).name}: {message}"))
-        if len(self.left_out) > _MOST_NAMED:
-            say(f"gapless: left out {len(self.left_out) - _MOST_NAMED} more files")
 
 
 def _log(path: Path) -> LogScan:

@@ -33,6 +33,7 @@ def recorded_settings(snapshot: Snapshot, release: Release) -> tuple[str, Settin
     exported = _exported(snapshot)
     text = exported.get(_TEXT_KEY)
     text = text if isinstance(text, str) and len(text) <= _LONGEST_TEXT else ""
+    text += "]" if text.rfind("[") > text.rfind("]") else ""  # releases read it so, and options can be added behind it
     settings = parse(text, release, at_load=True).settings
     return text, replace(settings, **_values(exported))
 

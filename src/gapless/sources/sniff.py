@@ -12,7 +12,7 @@ from gapless.sources.encoding import is_text
 from gapless.sources.guess import ZEROS, guess
 
 HOLE_MAX_BYTES = 1 << 30
-"""Zeros at the front of a log that are passed over."""
+"""Size of a log that begins with zeros up to which what stands behind them is looked for."""
 
 
 class Kind(Enum):
@@ -46,6 +46,8 @@ def sniff(path: str) -> Kind:
 
 def _behind_zeros(content: Content) -> bytes:
     """The beginning of what stands behind a hole, as rotating a log leaves one; nothing behind a very large hole."""
+    if content.size is not None and content.size > HOLE_MAX_BYTES:
+        return b""
     piece = memoryview(bytearray(1 << 20))
     for _ in range(HOLE_MAX_BYTES // len(piece)):
         count = content.readinto(piece)

@@ -1,0 +1,41 @@
+"""What is said on stderr about the files of a folder: which are copies, which were left out, and what of others was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gapless.cli.failures import say
+from gapless.report.redact import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gapless.recording.choosing import Rest
+
+_MOST_NAMED = 8
+
+
+def say_copies(copies: Sequence[tuple[Path, Path]], *, redacted: bool) -> None:
+    """Pairs of files that hold the same, of very many the first."""
+    for path, twin in copies[:_MOST_NAMED]:
+        edit = Redactor([str(path), str(twin)] if redacted else []).text
+        say(edit(f"gapless: {path.name} is a copy of {twin.name}"))
+    if len(copies) > _MOST_NAMED:
+        say(f"gapless: {len(copies) - _MOST_NAMED:,} more files are copies of others")
+
+
+def say_rest(path: Path, rest: Rest, *, redacted: bool) -> None:
+    """Devices of a file that were not opened, if any."""
+    if rest.devices:
+        edit = Redactor([str(path)] if redacted else []).text
+        say(edit(f"gapless: {path.name}: {rest}"))
+
+
+def say_left_out(left_out: Mapping[str, str], *, redacted: bool) -> None:
+    """Files that could not be read, each with its reason, of very many the first."""
+    edit = Redactor(left_out if redacted else []).text
+    for path, message in list(left_out.items())[:_MOST_NAMED]:
+        say(edit(f"gapless: left out {Path(path).name}: {message}"))
+    if len(left_out) > _MOST_NAMED:
+        say(f"gapless: left out {len(left_out) - _MOST_NAMED} more files")
