@@ -21,9 +21,9 @@ def contradictions(numbers: Numbers) -> list[str]:
     message = numbers.message
     card, reserved = message.capacity, numbers.reserved
     found = []
-    if numbers.request is not None and numbers.request.high == 0:
+    if numbers.request is not None and numbers.request.value == 0:
         found.append("0 bytes were asked for")
-    if card is not None and card.high == 0:
+    if card is not None and card.value == 0:
         found.append("the card has 0 bytes")
     pairs = (
         ("{} of the card are free, which has {}", numbers.free, card),
@@ -43,6 +43,8 @@ def contradictions(numbers: Numbers) -> list[str]:
 def with_doubt(finding: Finding, numbers: Numbers) -> Finding:
     """The same finding; where numbers contradict each other it says which, and is sure of nothing."""
     found = contradictions(numbers)
+    if not found and numbers.contradiction and finding.confidence == "certain":
+        return replace(finding, confidence="likely", why=f"{numbers.contradiction}. {finding.why}".strip())
     if not found:
         return finding
     why = f"The numbers of the message contradict each other: {'; '.join(found)}. So nothing that follows is sure."

@@ -98,7 +98,7 @@ def _async_capacity(numbers: Numbers) -> Finding:
         return finding(
             "OOM101",
             f"The request for {size(request)} failed because the memory is in use: {size(allocated)} of the card's"
-            f" {size(card)} ({percent(min(allocated.value / card.value, 1.0))}).",
+            f" {size(card)} ({percent(min(allocated.value / max(card.value, 1), 1.0))}).",
             why="In use and request together exceed the card."
             if lacks
             else "What is left is little more than a CUDA context takes.",

@@ -50,6 +50,28 @@ def test_more_free_in_private_pools_than_allocated() -> None:
     assert "71.00 GiB are free in private pools, while 70.00 GiB are allocated in all" in found.verdict.why
 
 
+def test_more_allocated_than_reserved_is_nothing_to_be_sure_of() -> None:
+    truth = replace(FULL, capacity=8 * GIB, request=9 * MIB, free=0, in_use=7 * GIB, reserved=0)
+
+    found = explain_log(scan_log(io.BytesIO(truth.text("2.0").encode())))
+
+    assert (found.verdict.code, found.verdict.confidence) == ("OUT501", "likely")
+    assert "more is allocated than reserved" in found.verdict.why
+
+
+def test_cuda_malloc_async_on_a_card_of_nothing() -> None:
+    text = (
+        "Allocation on device 0 would exceed allowed memory. (out of memory)\nCurrently allocated     : 6.16 GiB\n"
+        "Requested               : 0 bytes\nDevice limit            : 0 bytes\nFree (according to CUDA): 24.19 MiB\n"
+        "PyTorch limit (set by user-supplied memory fraction)\n                        : 17179869184.00 GiB\n"
+    )
+
+    found = explain_log(scan_log(io.BytesIO(text.encode())))
+
+    assert found.verdict.confidence == "unsure"
+    assert "0 bytes were asked for; the card has 0 bytes" in found.verdict.why
+
+
 def test_what_adds_up_stays_certain() -> None:
     found = explain_log(scan_log(io.BytesIO(FULL.text("2.6").encode())))
 
