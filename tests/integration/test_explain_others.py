@@ -182,3 +182,48 @@ def test_a_setting_is_offered_where_its_rounding_fills_the_card() -> None:
 
     assert fix["change"] == "leave out roundup_power2_divisions"
     assert fix["outcome"] == "serves_request"
+
+
+def library_failed(tmp_path: Path) -> str:
+    """A log in which NCCL did not get 2 GiB."""
+    log = tmp_path / "nccl.log"
+    log.write_text(NCCL["facts"]["log"] + "\nncclCommInitRank: Failed to CUDA calloc 2147483648 bytes\n")
+    return str(log)
+
+
+def test_the_card_to_run_on_says_nothing_of_the_card_that_was_recorded(tmp_path: Path) -> None:
+    """What others hold is told by --recorded-card alone: its size, to the byte, and the least of what is known."""
+    file, log = file_of("ok000_hit_ordinary_training"), library_failed(tmp_path)
+
+    (found,) = (
+        finding
+        for finding in explained(file, "--log", log, "--recorded-card", "40GiB", "--card", "80GiB")["findings"]
+        if finding["code"] == "OUT501"
+    )
+    alone = explained(file, "--log", log, "--card", "80GiB")
+
+    assert found["measurements"]["card_bytes"] == (40 << 30) - (1 << 29)  # less a context
+    assert "OUT501" not in {finding["code"] for finding in alone["findings"]}
+
+
+def test_a_bound_is_found_for_the_card_that_was_recorded(tmp_path: Path) -> None:
+    log = library_failed(tmp_path)
+    Path(log).write_text(NCCL["facts"]["log"] + "\nncclCommInitRank: Failed to CUDA calloc 268435456 bytes\n")
+
+    answer = explained(file_of(NCCL["name"]), "--log", log, "--recorded-card", "11872MiB")
+
+    assert answer["verdict"]["code"] == "OUT502"
+    assert any("per_process_memory_fraction" in (fix["conf"] or "") for fix in answer["fixes"])
+
+
+def test_a_request_larger_than_what_others_left_is_not_larger_than_the_card() -> None:
+    """20 GiB do not fit beside what is in use of 24: only on a card that small it would be larger than all."""
+    codes = [
+        [
+            finding["code"]
+            for finding in explained(file_of("oom102_hit_scores_of_a_long_text"), "--no-fixes", *card)["findings"]
+        ]
+        for card in ([], ["--recorded-card", "80GiB"], ["--recorded-card", "40GiB"])
+    ]
+
+    assert ["OOM102" in some for some in codes] == [True, False, True]

@@ -322,3 +322,17 @@ def test_columns_are_as_wide_as_the_names_that_are_shown(folder: Path) -> None:
     lines = gapless("explain", folder, "--redact", COLUMNS="110").stdout.splitlines()
 
     assert {line.index("FRAG201") for line in lines[1:5]} == {lines[0].index("verdict")}
+
+
+def test_an_outlier_of_which_a_rule_speaks_keeps_its_answer(tmp_path: Path) -> None:
+    """Others do not fit beside it: that is worse than to differ."""
+    for rank in range(4):
+        value = scaled(snapshot(), 2 if rank == 3 else 1)
+        value["device_traces"][0].pop()
+        (tmp_path / f"rank{rank}.pickle").write_bytes(pickle.dumps(value, protocol=4))
+
+    done = gapless("explain", tmp_path, "--format", "json", "--card", "100MiB", "--no-fixes")
+
+    (one,) = json.loads(done.stdout)["explanations"]
+    assert one["verdict"]["code"] != "OK000"
+    assert "median" not in one["verdict"]["message"]

@@ -141,7 +141,7 @@ def beside_others(case: Case, candidate: Candidate) -> Candidate:
     words = _in_words(wanted, None if wanted else fraction)
     return replace(
         candidate,
-        change=f"{candidate.change}; with it {words}",
+        change=f"{candidate.change}; and {words}",
         conf=merge(recording.settings_text, wanted) if wanted else None,
         fraction=fraction,
     )

@@ -13,9 +13,10 @@ from gapless.explain import Explanation, explain
 from gapless.recording import open_recordings
 from gapless.tune import Fix, Grade, Kind, Outcome, TuneOptions, advised, best_fixes, recommended, tune
 from gapless.tune.tried import Tried
+from gapless.tune.unchanged import unchanged
 from gapless.units import MIB
 from tests.recordings import ROOT
-from tests.unit.tune.made import pinned, training
+from tests.unit.tune.made import case, pinned, training
 
 FIXTURES = ROOT / "tests" / "fixtures" / "verdicts"
 FAILED = sorted(FIXTURES.glob("frag20*_hit_*")) + sorted(FIXTURES.glob("oom10*_hit_*"))
@@ -188,3 +189,53 @@ def test_a_run_that_grows_is_not_told_that_settings_fail(tmp_path: Path) -> None
     answer = advised(replace(leaking, findings=(replace(decisive, names_settings=True), *others)), [code])
 
     assert "No setting" not in answer.verdict.what_to_do
+
+
+def test_where_memory_is_full_settings_that_serve_are_not_shown() -> None:
+    explanation = of_fixture("oom101_hit_optimizer_states_do_not_fit")
+
+    serving = {one.fix.kind for one in tune(explanation.recording).tried if one.helps}
+    shown = {one.kind for one in best_fixes(explanation.case)}
+
+    assert Kind.SETTING in serving
+    assert Kind.CODE in shown
+    assert Kind.SETTING not in shown
+
+
+def test_where_in_sum_enough_is_free_the_setting_that_finds_it_is_advised() -> None:
+    explanation = of_fixture("oom101_hit_hole_too_small_at_97_percent")
+    fixes = best_fixes(explanation.case)
+
+    best = recommended(fixes)
+
+    assert best is not None
+    assert best.kind is Kind.SETTING
+    assert advised(explanation, fixes).verdict.what_to_do.startswith(f"S{best.change[1:]}: the request is served")
+
+
+def test_a_larger_card_comes_after_all_that_fits(tmp_path: Path) -> None:
+    """However much it has to spare: a card of 14.4 GiB for a run of 1.2."""
+    tried = [one for one in tune(pinned(tmp_path)).tried if one.helps]
+
+    assert tried[-1].fix.kind is Kind.CARD
+    assert (tried[-1].fix.margin_bytes or 0) > max(one.fix.margin_bytes or 0 for one in tried[:-1])
+
+
+def test_of_equal_margins_fewer_retries_come_first(tmp_path: Path) -> None:
+    (first, *_) = tune(training(tmp_path)).tried
+
+    rare, often = (replace(first, fix=replace(first.fix, retries_per_step=rate)) for rate in (0.0, 2.0))
+    larger = replace(rare, fix=replace(rare.fix, reserved_bytes_peak_after=1 << 40))
+
+    assert sorted([often, larger], key=lambda one: one.rank) == [larger, often]
+
+
+def test_on_the_card_on_which_it_failed_something_has_to_change(tmp_path: Path) -> None:
+    """Even where the replay serves what was refused: recorded from late on, holes may close that were there."""
+    failed = case(pinned(tmp_path))
+
+    same = case(failed.recording, card=failed.recorded_card.capacity_bytes)
+    imagined = replace(same, card=replace(same.card, capacity_bytes=same.recorded_card.capacity_bytes))
+
+    assert unchanged(imagined) is None
+    assert unchanged(replace(imagined, card=replace(same.card, capacity_bytes=1300 * MIB))) is not None

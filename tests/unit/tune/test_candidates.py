@@ -20,7 +20,9 @@ from gapless.tune.candidates import (
     roundup,
 )
 from gapless.tune.candidates.max_split import values
+from gapless.tune.combinations import combine
 from gapless.tune.fix import Kind
+from gapless.tune.search import try_all
 from gapless.tune.sizes import DecisiveSizes, decisive_sizes
 from gapless.units import MIB
 from tests.programs import Program, user
@@ -179,3 +181,12 @@ def test_pins_are_freed_by_place(tmp_path: Path) -> None:
 
     assert candidate.change == "free what train.py:12 keeps (10 blocks, 100.00 MiB) before the request that failed"
     assert candidate.edited_bytes == 100 * MIB
+
+
+def test_together_with_others_expandable_segments_keep_their_page_free(tmp_path: Path) -> None:
+    made = case(pinned(tmp_path), card=4000 * MIB, leave_free=1000 * MIB)
+    tried = try_all(made, [one for one in propose_all(made, decisive_sizes(made)) if one.kind is Kind.SETTING])
+
+    found = {bool("expandable_segments:True" in (one.conf or "")): one.fraction for one in combine(made, tried)}
+
+    assert found == {True: 0.745, False: 0.75}

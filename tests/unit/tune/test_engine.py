@@ -76,7 +76,7 @@ def test_what_stays_free_is_free_whatever_is_changed(tmp_path: Path) -> None:
     assert {one.replay.options.capacity_bytes for one in code} == {1500 * MIB}
     assert {one.replay.options.limit_bytes for one in code} == {1500 * MIB * 826 // 1000}
     assert {one.fix.conf for one in code} == {"per_process_memory_fraction:0.826"}
-    assert all(one.fix.change.endswith("; with it set per_process_memory_fraction:0.826") for one in code)
+    assert all(one.fix.change.endswith("; and set per_process_memory_fraction:0.826") for one in code)
     assert max(fix.reserved_bytes_peak_after for fix in best_fixes(explained, options)) <= 1240 * MIB
 
 

@@ -56,7 +56,7 @@ def test_a_larger_card_has_room_for_others_too(tmp_path: Path) -> None:
 
     assert found is not None
     room = "PyTorch may reserve 1.24 GiB beside the 14.65 GiB that stay free"
-    assert found[0].change == f"a card on which {room}, like the a10; with it set per_process_memory_fraction:0.316"
+    assert found[0].change == f"a card on which {room}, like the a10; and set per_process_memory_fraction:0.316"
     assert found[0].conf == "per_process_memory_fraction:0.316"
     assert found[1].bytes == 16270 * MIB  # 1256 and the rest of a thousandth
 
