@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gapless.cards import find_card
 from tests.integration.run import gapless
 from tests.recordings import ROOT
 
@@ -147,6 +148,14 @@ def test_room_for_others_that_the_cache_takes() -> None:
     assert explained(file_of(name), "--card", "24GiB", "--leave-free", "22GiB")["verdict"]["code"] == "OOM101"
 
 
+def test_a_card_too_small_for_pytorch_alone_is_not_starved_by_its_cache() -> None:
+    answer = explained(file_of("out502_near_miss_room_for_both"), "--card", "4GiB", "--leave-free", "1GiB")
+
+    assert answer["verdict"]["code"] == "OOM101"
+    assert "does not fit beside the" in answer["verdict"]["message"]
+    assert "empty_cache" not in answer["verdict"]["what_to_do"]
+
+
 def test_a_snapshot_is_no_log() -> None:
     done = gapless("explain", file_of(NCCL["name"]), "--log", file_of(NCCL["name"]))
 
@@ -202,7 +211,14 @@ def test_the_card_to_run_on_says_nothing_of_the_card_that_was_recorded(tmp_path:
     )
     alone = explained(file, "--log", log, "--card", "80GiB")
 
+    (named,) = (
+        finding
+        for finding in explained(file, "--log", log, "--recorded-card", "h200")["findings"]
+        if finding["code"] == "OUT501"
+    )
+
     assert found["measurements"]["card_bytes"] == (40 << 30) - (1 << 29)  # less a context
+    assert named["measurements"]["card_bytes"] == find_card("h200").capacity_bytes  # whose context is larger
     assert "OUT501" not in {finding["code"] for finding in alone["findings"]}
 
 

@@ -79,7 +79,7 @@ class Beside:
         wanted, could_have = self.wanted_bytes or 0, self.room_bytes + self.cached_bytes
         if self.has_failed:
             return self.cached_bytes >= LARGE_CACHE_BYTES and could_have >= wanted and self._cache_matters
-        return self.room_bytes < wanted <= could_have
+        return self.room_bytes < wanted and self.fits_beside is True
 
     @property
     def _cache_matters(self) -> bool:

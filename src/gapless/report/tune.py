@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gapless.conf import line_to_copy
 from gapless.explain.engine import input_to_json
 from gapless.report.other_devices import others_to_text
-from gapless.tune import Outcome
+from gapless.tune import Kind, Outcome
 from gapless.tune.shortlist import one_of_each_sort
 from gapless.units import format_bytes
 
@@ -108,13 +108,13 @@ def _verdict(result: TuneResult, terminal: Terminal) -> None:
 
 
 def _lines_to_copy(fix: Fix, terminal: Terminal) -> None:
-    """The settings, and what the program has to call beside them; of another change the words."""
+    """The settings, and what the program has to call beside them; first in words what is not done with these."""
+    if fix.kind in (Kind.CODE, Kind.CARD) or (fix.conf is None and fix.call is None):
+        terminal.line(terminal.paint(fix.change, "bold"))
     if fix.conf is not None:
         terminal.line(f"export {line_to_copy(fix.conf)}")
     if fix.call is not None:
         terminal.line(f"{fix.call}  # in the program, before it allocates")
-    if fix.conf is None and fix.call is None:
-        terminal.line(terminal.paint(fix.change, "bold"))
 
 
 def _heading() -> list[str]:

@@ -62,6 +62,16 @@ def test_where_nothing_needs_changing_there_is_no_line_to_copy(path: Path, capsy
     assert (answer["needs_change"], answer["candidates"][0]["kind"]) == (False, "none")
 
 
+@each_shared_snapshot(where=lambda path: path.name.startswith("train_7b_bf16"))
+def test_a_change_that_is_not_only_settings_is_said_before_them(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A larger card, on which a fraction leaves room."""
+    assert main(["tune", str(path), "--card", "24GiB", "--leave-free", "2GiB"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("a card on which PyTorch may reserve 84.98 GiB beside the 2.00 GiB that stay free, like")
+    assert lines[1] == "export PYTORCH_CUDA_ALLOC_CONF=per_process_memory_fraction:0.98"
+
+
 def test_help_says_which_device_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "--help"]) == 0
 
