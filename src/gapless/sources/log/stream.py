@@ -17,8 +17,8 @@ from gapless.sources.log.window import find_items, find_settings
 CHUNK_BYTES = 1 << 20
 BEFORE_BYTES, AFTER_BYTES, AFTER_BYTES_MAX = 1024, 2048, 8192  # of a telling word
 OVERLAP_BYTES = 64  # of windows, so that what names a device is seen
-WINDOWS_MAX, WINDOWS_MAX_FOREIGN = 1_500, 200  # of one telling word
-EFFORT_MAX = 6_000  # windows and what was found in them, of all telling words
+WINDOWS_MAX, WINDOWS_MAX_FOREIGN = 1_000, 200  # of one telling word
+EFFORT_MAX = 4_000  # windows and what was found in them, of all telling words
 SETTINGS_MAX = 20_000  # places where settings are looked for
 _SETTINGS = b"ALLOC_CONF"
 # A search for each is much faster than one for all. Wrapped text can break one of the first three, never all.
