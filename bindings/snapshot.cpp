@@ -42,12 +42,24 @@ nb::object blocks_of(nb::handle_t<DeviceState> self) {
                                   {"state", "u1", offsetof(Block, state)}});
 }
 
+// A name as it is shown: a file can repeat one of megabytes in thousands of frames, which all become texts of Python.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kMost = 4096, kHalf = 2000;
+  if (text.size() <= kMost) return text;
+  const auto continues = [&text](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  std::size_t head = kHalf, tail = text.size() - kHalf;
+  while (head > 0 && continues(head)) --head;
+  while (tail < text.size() && continues(tail)) ++tail;
+  return text.substr(0, head) + "..." + text.substr(tail);
+}
+
 std::vector<nb::tuple> frames_of(const Stacks& stacks, std::size_t stack) {
   if (stack >= stacks.count()) throw nb::index_error("no such stack");
   std::vector<nb::tuple> frames;
   for (std::uint32_t i = stacks.begin[stack]; i < stacks.begin[stack + 1]; ++i) {
     const Frame& frame = stacks.frames[stacks.frame_of[i]];
-    frames.push_back(nb::make_tuple(stacks.strings[frame.file], frame.line, stacks.strings[frame.function]));
+    frames.push_back(
+        nb::make_tuple(shortened(stacks.strings[frame.file]), frame.line, shortened(stacks.strings[frame.function])));
   }
   return frames;
 }

@@ -50,7 +50,7 @@ const char* want_of(std::uint32_t key) {
     case word::time_us:
       return "a time in microseconds";
     case word::frames:
-      return "a list of frames";
+      return "a list of frames (each a filename, a name and a line number)";
     case word::history:
       return "a list of the block's allocations";
     case word::pool_id:

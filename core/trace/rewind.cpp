@@ -11,6 +11,7 @@ namespace {
 
 constexpr Bytes kSlack = 1_MiB;             // a free block of the large pool's ordinary segments is larger than this
 constexpr Bytes kSmallSegmentSize = 2_MiB;  // a large pool's segment is never so small
+constexpr Bytes kLeastBlock = 512;          // sizes of all blocks are multiples of it
 constexpr std::size_t kKeptContradictions = 100;
 
 }  // namespace
@@ -114,9 +115,11 @@ void Rewinder::undo_free_completed(std::size_t event, Address address, Bytes req
   const Events& events = recording_.events;
   const bool exact = rule.known || range->second.is_small || range->second.is_expandable;
   const Bytes room = range->first + range->second.size - address;
-  if (rule.bytes == 0 || rule.bytes > room) return contradict(event, "frees a block that is larger than its segment");
-  const auto [block, is_new] = actives_.insert_or_assign(
-      address, Active{rule.bytes, requested, events.stack[event], BlockState::kPending, !exact});
+  // A rule that gives more than there is room for was not in force then: settings can be switched while a job runs.
+  const Bytes bytes = rule.known || rule.bytes <= room ? rule.bytes : round_up(requested, kLeastBlock);
+  if (bytes == 0 || bytes > room) return contradict(event, "frees a block that is larger than its segment");
+  const auto [block, is_new] =
+      actives_.insert_or_assign(address, Active{bytes, requested, events.stack[event], BlockState::kPending, !exact});
   if (!is_new) contradict(event, "frees a block that is in use afterwards");
   settle(block);
   if (block != actives_.begin()) settle(std::prev(block));

@@ -22,8 +22,7 @@ RULE = Rule(
     finds="Events contradict the recorded segments or each other, or their times run backwards.",
     why="The file was cut or put together by hand, other threads allocated while it was written, or the recorder was"
     " started again with another size, which scrambles the order, or kept the state alone for a while, which leaves a"
-    " hole. Rounding that was switched while the job ran looks the same. Figures about moments in the past may be"
-    " wrong.",
+    " hole. Figures about moments in the past may be wrong.",
     measured="While the events are undone from the recorded end backwards: each one that cannot have led to what was"
     " there after it. And each event whose time is before that of the event in front of it.",
     do="Record anew: one call of _record_memory_history, one dump, from the same thread that trains.",
