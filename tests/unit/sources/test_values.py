@@ -48,6 +48,7 @@ STREAM = "a stream (an integer; at most 65534 streams)"
 POOL = "a pool (two integers that are not negative; at most 65534 pools)"
 AFTER = "but the block before it ends at"
 STATE = "'active_allocated', 'active_pending_free' or 'inactive'"
+FRAMES = "not a list of frames (each a filename, a name and a line number)"
 EVENT = ("device_traces", 0, 1)
 SEGMENT = ("segments", 0)
 BLOCK = ("segments", 1, "blocks", 1)
@@ -70,10 +71,10 @@ CASES = [
     (set_in(*EVENT, "pool_id", to=(0, -1)), f"device_traces[0][1].pool_id is a tuple, not {POOL}"),
     (set_in(*EVENT, "user_metadata", to=(1, 2)), "device_traces[0][1].user_metadata is a tuple, not a text"),
     (set_in(*EVENT, "compile_context", to=1), "device_traces[0][1].compile_context is 1, not a text"),
-    (set_in(*EVENT, "frames", to="f"), "device_traces[0][1].frames is 'f', not a list of frames (each a filename, a name and a line number)"),
-    (set_in(*EVENT, "frames", to=["f"]), "device_traces[0][1].frames is a list, not a list of frames (each a filename, a name and a line number)"),
-    (set_in(*FRAME, 0, "line", to=-2), "device_traces[0][1].frames is a list, not a list of frames (each a filename, a name and a line number)"),
-    (set_in(*FRAME, 0, "line", to=2**31), "device_traces[0][1].frames is a list, not a list of frames (each a filename, a name and a line number)"),
+    (set_in(*EVENT, "frames", to="f"), f"device_traces[0][1].frames is 'f', {FRAMES}"),
+    (set_in(*EVENT, "frames", to=["f"]), f"device_traces[0][1].frames is a list, {FRAMES}"),
+    (set_in(*FRAME, 0, "line", to=-2), f"device_traces[0][1].frames is a list, {FRAMES}"),
+    (set_in(*FRAME, 0, "line", to=2**31), f"device_traces[0][1].frames is a list, {FRAMES}"),
     (drop(*EVENT, "size"), "device_traces[0][1] has no size"),
     (drop(*EVENT, "addr"), "device_traces[0][1] has no addr"),
     (drop(*EVENT, "stream"), "device_traces[0][1] has no stream"),
