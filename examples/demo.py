@@ -63,7 +63,7 @@ def say_what_next(terminal: Terminal) -> None:
     """How to do the same with one's own run."""
     show("Now yours", ["gapless explain FILE"], terminal)
     terminal.line()
-    terminal.paragraph("To record FILE, put this line before the model is built; it is written when memory runs out:", 0)
+    terminal.paragraph("To record FILE, put this line before the model is built; running out of memory writes it:", 0)
     show_code((RECORDING,), terminal)
     terminal.paragraph("Or, to look at a run that does not fail, this around a few steps:", 0)
     show_code(SOME_STEPS, terminal)
