@@ -20,6 +20,7 @@ demo: ready-to-run ## Explain a real out-of-memory recording and prove the fix, 
 
 test: lint ## Lint, then every test
 	@$(BIN)/python -m tests.differential.build --newest || true
+	@$(BIN)/python -m tests.virtual.environments || true
 	@$(BIN)/python -m pytest $(PYTEST)
 
 test-releases: ready-to-test ## Our allocator against the real one of every release (10 GB the first time)

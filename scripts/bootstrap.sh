@@ -116,7 +116,7 @@ build_core() {
 }
 
 digest() { sha256sum "$@" | sha256sum; }
-sources() { find core bindings CMakeLists.txt pyproject.toml -type f ! -path 'core/fuzz/*' ! -path 'core/tests/*' -print0 | LC_ALL=C sort -z; }
+sources() { find core bindings virtual_gpu CMakeLists.txt pyproject.toml -type f ! -path 'core/fuzz/*' ! -path 'core/tests/*' -print0 | LC_ALL=C sort -z; }
 digest_of_sources() { sources | xargs -0 sha256sum | sha256sum; }
 
 is_stamped() { [ "$(cat "$stamps/$1" 2>/dev/null)" = "$2" ]; }
@@ -125,7 +125,7 @@ stamp() { printf '%s\n' "$2" >"$stamps/$1"; }
 announce() {
   local downloads=$downloads_run later=""
   [ "$1" = run ] || downloads=$downloads_test
-  [ "$1" = run ] || later=" The tests then fetch one PyTorch wheel (0.56 GB, of which 10 MB stay)."
+  [ "$1" = run ] || later=" The tests then fetch PyTorch: 0.56 GB, of which 10 MB stay, and two environments of 1.4 GB that stay."
   say "first run: makes .venv in this folder, downloads $downloads; then compiles the C++ core."
   say "Two to three minutes on two cores, more on a slow machine.$later Nothing outside this folder changes; 'make clean' undoes it; later runs need no network."
 }

@@ -68,6 +68,7 @@ def inputs(tmp_path: Path) -> dict[str, Path]:
         ("tune small", "gapless.tune/1"),
         ("tune small --card 24GiB --leave-free 1GiB", "gapless.tune/1"),
         ("conf max_split_size_mb:10,expandable_segments:yes", "gapless.conf/1"),
+        ("cards", "gapless.cards/1"),
         ("rule", "gapless.rules/1"),
         ("rule FRAG201", "gapless.rules/1"),
     ],

@@ -25,6 +25,7 @@ PYTHON_ROWS = (
     ("conf",),
     ("sources",),
     ("cards", "recording"),
+    ("virtual",),
     ("replaying",),
     ("explain",),
     ("tune",),

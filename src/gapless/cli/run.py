@@ -1,0 +1,111 @@
+"""`gapless run`: runs the user's own script on a card that is not there, and says what memory it takes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gapless.cli.common import FORMATS, settings_text
+from gapless.errors import InputError
+
+if TYPE_CHECKING:
+    from gapless.report.virtual_run import RanProcess
+    from gapless.virtual.launch import Ended
+
+OUT_OF_MEMORY = 71
+_EXAMPLES = """examples:
+  gapless run --card h100-80g train.py --batch 8
+  gapless run --card 24GiB --steps 3 -m package.train --config small.yaml
+  gapless run --card a100-40g --gpus 4 torchrun --nproc-per-node 4 train.py
+  gapless run --card 24GiB --conf "expandable_segments:True" --save run.pickle train.py
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "run",
+        help="run a script on a card that you do not have",
+        description="Runs a script with your own PyTorch on a pretend card, and says what memory it takes.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--card", metavar="CARD", required=True, help="a card's name (h100-80g) or a size (24GiB)")
+    parser.add_argument("--gpus", metavar="N", type=int, default=1, help="how many of them (default: 1)")
+    parser.add_argument("--conf", metavar="TEXT", help="settings of PyTorch's allocator for this run")
+    parser.add_argument("--steps", metavar="N", type=int, help="stop after N steps of an optimizer")
+    parser.add_argument("--save", metavar="FILE", help="keep the recording: a snapshot, or a folder for several ranks")
+    parser.add_argument(
+        "--selected",
+        metavar="PART",
+        type=float,
+        default=0.5,
+        help="what a large mask selects, whose values are not known: 0 to 1 (default: 0.5)",
+    )
+    parser.add_argument("--no-small-values", action="store_true", help="compute nothing, not even small tensors")
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--redact", action="store_true", help="leave out source paths")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="script.py, -m module, or a program")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs it; its own exit status, or 71 where it ran out of memory."""
+    from gapless.cards import find_card  # noqa: PLC0415  (so that --help loads nothing)
+    from gapless.report.virtual_run import explain_processes, to_json, to_text  # noqa: PLC0415
+    from gapless.virtual import launch  # noqa: PLC0415
+    from gapless.virtual.cards import virtual_card  # noqa: PLC0415
+
+    if args.gpus < 1 or (args.steps is not None and args.steps < 1):
+        raise InputError("--gpus and --steps count from 1")
+    if not 0 <= args.selected <= 1:
+        raise InputError(f"{args.selected} is not a part of a whole, 0 to 1", where="--selected")
+    card = find_card(args.card)
+    words = args.words[1:] if args.words[:1] == ["--"] else args.words
+    command = launch.command_of(words)
+    env = dict(os.environ)
+    if args.conf is not None:
+        env["PYTORCH_CUDA_ALLOC_CONF"] = env["PYTORCH_ALLOC_CONF"] = settings_text(args.conf)
+    out = None if args.format == "text" else sys.stderr.fileno()  # the answer is alone on standard output
+    with tempfile.TemporaryDirectory(prefix="gapless-") as folder:
+        ended = launch.run(
+            command,
+            virtual_card(card, args.gpus),
+            Path(folder),
+            env=env,
+            stdout=out,
+            steps=args.steps,
+            small_values=not args.no_small_values,
+            selected=args.selected,
+        )
+        processes = explain_processes(ended, card)
+        if args.save is not None:
+            _save(processes, Path(args.save))
+        if args.format == "json":
+            print(json.dumps(to_json(ended, card, processes)))
+        else:
+            to_text(ended, card, processes, sys.stderr, redact=args.redact)
+    return _status(ended)
+
+
+def _status(ended: Ended) -> int:
+    if ended.ran_out:
+        return OUT_OF_MEMORY
+    return ended.status if ended.status >= 0 else 128 - ended.status
+
+
+def _save(processes: list[RanProcess], target: Path) -> None:
+    recorded = [(one.rank, one.snapshot) for one in processes if one.snapshot is not None]
+    if not recorded:
+        raise InputError("nothing was recorded: no process used a GPU with PyTorch's own allocator", where="--save")
+    if len(recorded) == 1:
+        shutil.copyfile(recorded[0][1], target)
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    for number, (rank, snapshot) in enumerate(recorded):
+        shutil.copyfile(snapshot, target / f"rank{number if rank is None else rank}.pickle")

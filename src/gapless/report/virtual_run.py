@@ -1,0 +1,131 @@
+"""What a run on the pretend card took: a few lines for each process, then what failed, or held most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from gapless.explain import ExplainOptions, Explanation, explain_all
+from gapless.recording import OpenOptions, open_recordings
+from gapless.report.explanation import to_text as explanation_to_text
+from gapless.report.redact import Redactor
+from gapless.report.terminal import Terminal
+from gapless.tune import Fix, TuneOptions, advised, best_fixes
+from gapless.units import format_bytes
+
+if TYPE_CHECKING:
+    from gapless.cards import Card
+    from gapless.virtual.launch import Ended
+
+_KNOWN_LIBRARIES = ("libtorch", "libc10")
+_MOST_ASSUMPTIONS = 12
+
+
+@dataclass(frozen=True)
+class RanProcess:
+    """One process of the run."""
+
+    facts: dict[str, Any]
+    explanations: list[tuple[Explanation, list[Fix]]]
+    """Of each device that it used."""
+
+    @property
+    def snapshot(self) -> str | None:
+        """Where its recording is, while the run's folder is there; None where the allocator keeps no history."""
+        snapshot = self.facts["snapshot"]
+        return None if snapshot is None else str(snapshot)
+
+    @property
+    def rank(self) -> int | None:
+        """Its rank in a distributed job."""
+        rank = self.facts["rank"]
+        return None if rank is None else int(rank)
+
+
+def explain_processes(ended: Ended, card: Card) -> list[RanProcess]:
+    """Explain what each process recorded; changes are tried where one failed."""
+    processes = []
+    for facts in ended.processes:
+        recordings = open_recordings(facts["snapshot"], OpenOptions()) if facts["snapshot"] else []
+        options = ExplainOptions(recorded_card_bytes=card.capacity_bytes, card_total_bytes=card.total_bytes)
+        explained = [(one, _fixes(one, card)) for one in explain_all(recordings, options)]
+        answers = [(advised(one, fixes) if fixes else one, fixes) for one, fixes in explained]
+        processes.append(RanProcess(facts, answers))
+    return processes
+
+
+def _fixes(explanation: Explanation, card: Card) -> list[Fix]:
+    if not explanation.case.moment.is_failure:
+        return []
+    return best_fixes(explanation.case, TuneOptions(card=card))
+
+
+def to_text(ended: Ended, card: Card, processes: list[RanProcess], stream: TextIO, *, redact: bool = False) -> None:
+    """Writes the report."""
+    paths = [one.snapshot for one in processes if one.snapshot]
+    paths += [file for one in processes for e, _ in one.explanations for file in e.recording.files()] if redact else []
+    terminal = Terminal(stream, Redactor(paths).text if redact else None)
+    how = "ran out of memory" if ended.ran_out else f"ended with status {ended.status}"
+    terminal.line(f"gapless: on {card.name}, a card that is not there, with PyTorch {ended.torch.version}: {how}")
+    if not processes:
+        terminal.line("  No process used a GPU.")
+    for one in processes:
+        _process(one, card, terminal)
+
+
+def _process(process: RanProcess, card: Card, terminal: Terminal) -> None:
+    for device in process.facts["devices"]:
+        if not device["reserved_bytes_peak"]:
+            continue
+        reserved = device["reserved_bytes_peak"]
+        who = f"rank {process.rank}, " if process.rank is not None else ""
+        spare = format_bytes(max(card.capacity_bytes - reserved, 0))
+        terminal.line(
+            f"  {who}device {device['device']}: {format_bytes(device['allocated_bytes_peak'])} allocated and "
+            f"{format_bytes(reserved)} reserved at most, {spare} to spare"
+        )
+    _unknown(process, terminal)
+    for explanation, fixes in process.explanations:
+        terminal.line()
+        explanation_to_text(explanation, fixes, terminal)
+
+
+def _unknown(process: RanProcess, terminal: Terminal) -> None:
+    """What the card did not know: values that were read, kernels of others."""
+    assumptions = process.facts["assumptions"]
+    if assumptions:
+        terminal.line("  Values that nothing computed were used here:")
+    for one in assumptions[:_MOST_ASSUMPTIONS]:
+        terminal.line(f"    {one['file']}:{one['line']}: {one['assumed']} ({one['times']} times)")
+    if len(assumptions) > _MOST_ASSUMPTIONS:
+        terminal.line(f"    and at {len(assumptions) - _MOST_ASSUMPTIONS} more places")
+    for library in foreign_libraries(process.facts):
+        terminal.line(f"  Kernels of {library} ran: the card does not know them.")
+
+
+def foreign_libraries(facts: dict[str, Any]) -> list[str]:
+    """Libraries other than PyTorch's own whose kernels were launched."""
+    names = (Path(path).name for path in facts["kernel_libraries"])
+    return sorted(name for name in names if not name.startswith(_KNOWN_LIBRARIES))
+
+
+def to_json(ended: Ended, card: Card, processes: list[RanProcess]) -> dict[str, Any]:
+    """The report for machines."""
+    return {
+        "schema": "gapless.run/1",
+        "card": {"name": card.name, "capacity_bytes": card.capacity_bytes, "total_bytes": card.total_bytes},
+        "torch": ended.torch.version,
+        "status": ended.status,
+        "ran_out_of_memory": ended.ran_out,
+        "processes": [
+            {
+                **{key: value for key, value in one.facts.items() if key != "snapshot"},
+                "explanations": [
+                    {**explanation.to_json(), "fixes": [fix.to_json() for fix in fixes]}
+                    for explanation, fixes in one.explanations
+                ],
+            }
+            for one in processes
+        ],
+    }

@@ -1,0 +1,171 @@
+"""What happens inside a process that runs on the pretend card: loading it under PyTorch, recording, the report."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import pickle
+import sys
+import time
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from gapless.virtual import control
+from gapless.virtual.assumptions import Assumptions
+from gapless.virtual.own_frames import strip_snapshot, strip_traceback
+from gapless.virtual.plan import Plan
+from gapless.virtual.small_values import SmallValues
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_MOST_EVENTS = sys.maxsize
+_RACE_SECONDS = 0.05
+"""PyTorch's autograd threads may still be dropping objects when a very short script ends."""
+
+
+def prepare(plan_path: str) -> None:
+    """Wait for PyTorch to be imported, and put the card under it then."""
+    sys.meta_path.insert(0, _BeforeTorch(plan_path))
+
+
+class _BeforeTorch(importlib.abc.MetaPathFinder):
+    """Finds nothing itself: it sees that PyTorch is about to be imported."""
+
+    def __init__(self, plan_path: str) -> None:
+        self._plan_path = plan_path
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Let the others find it, and follow its loader."""
+        if fullname != "torch":
+            return None
+        sys.meta_path.remove(self)
+        plan = Plan.load(self._plan_path)
+        card = control.load(tuple(plan.libraries))
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Follow(spec.loader, lambda torch: Run(plan, card, torch).begin())
+        return spec
+
+
+class _Follow(importlib.abc.Loader):
+    """A loader that tells when its module is ready."""
+
+    def __init__(self, loader: Any, then: Callable[[ModuleType], None]) -> None:
+        self._loader = loader
+        self._then = then
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        """As the loader that was found."""
+        return self._loader.create_module(spec)  # type: ignore[no-any-return]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """As the loader that was found."""
+        self._loader.exec_module(module)
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._then(module)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+class Run:
+    """One process of a virtual run."""
+
+    def __init__(self, plan: Plan, card: control.Control, torch: Any) -> None:
+        self._plan = plan
+        self._card = card
+        self._torch = torch
+        self._began = time.monotonic()
+        self._steps = 0
+        self._failure: dict[str, str] | None = None
+        self._assumptions = Assumptions(plan.selected)
+
+    def begin(self) -> None:
+        """PyTorch is imported: record from its first allocation on, and report at the end."""
+        self._torch.cuda._lazy_call(self._record)
+        if self._plan.small_values:
+            self._torch.cuda._lazy_call(lambda: SmallValues(self._torch, self._card, self._assumptions).begin())
+        atexit.register(self._end)
+        self._previous_hook = sys.excepthook
+        sys.excepthook = self._note_failure
+        if self._plan.steps is not None:
+            self._stop_after_steps()
+
+    def _record(self) -> None:
+        if self._torch.cuda.memory.get_allocator_backend() != "native":
+            return  # the other one keeps no history
+        self._torch.cuda.memory._record_memory_history("all", stacks="python", max_entries=_MOST_EVENTS)
+
+    def _stop_after_steps(self) -> None:
+        from torch.optim.optimizer import register_optimizer_step_post_hook  # noqa: PLC0415
+
+        def count(*_: object) -> None:
+            self._steps += 1
+            if self._plan.steps is not None and self._steps >= self._plan.steps:
+                raise SystemExit(0)
+
+        register_optimizer_step_post_hook(count)
+
+    def _note_failure(self, kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+        out_of_memory = isinstance(error, self._torch.cuda.OutOfMemoryError)
+        self._failure = {"type": "OutOfMemoryError" if out_of_memory else kind.__name__, "message": str(error)}
+        strip_traceback(error)
+        self._previous_hook(kind, error, error.__traceback__)
+
+    def _end(self) -> None:
+        torch = self._torch
+        time.sleep(_RACE_SECONDS)
+        if not torch.cuda.is_initialized():
+            return
+        name = f"process-{os.getpid()}"
+        snapshot = self._dump(Path(self._plan.folder) / f"{name}.pickle")
+        defaults, launches = self._card.calls()
+        report = {
+            "snapshot": snapshot,
+            "pid": os.getpid(),
+            "torch": torch.__version__,
+            "rank": int(os.environ["RANK"]) if os.environ.get("RANK", "").isdigit() else None,
+            "failure": self._failure,
+            "seconds": time.monotonic() - self._began,
+            "launches": self._card.launches(),
+            "assumptions": self._assumptions.to_json(),
+            "default_answers": defaults,
+            "kernel_libraries": launches,
+            "devices": [self._device(index) for index in range(torch.cuda.device_count())],
+        }
+        path = Path(self._plan.folder) / f"{name}.json"
+        unfinished = path.with_suffix(".part")
+        unfinished.write_text(json.dumps(report), encoding="utf-8")
+        unfinished.rename(path)
+
+    def _dump(self, path: Path) -> str | None:
+        """Write the recording; the name of its file, None where this allocator keeps none."""
+        memory = self._torch.cuda.memory
+        if memory.get_allocator_backend() != "native":
+            return None
+        recorded = memory._snapshot()
+        strip_snapshot(recorded)
+        with path.open("wb") as file:
+            pickle.dump(recorded, file, protocol=4)
+        return path.name
+
+    def _device(self, index: int) -> dict[str, int]:
+        cuda, counters = self._torch.cuda, self._card.counters(index)
+        stats = cuda.memory_stats(index)
+        return {
+            "device": index,
+            "allocated_bytes_peak": cuda.max_memory_allocated(index),
+            "reserved_bytes_peak": cuda.max_memory_reserved(index),
+            "driver_bytes_peak": counters.used_peak,
+            "driver_refusals": counters.refusals,
+            "retries": int(stats.get("num_alloc_retries", 0)),
+            "ooms": int(stats.get("num_ooms", 0)),
+        }

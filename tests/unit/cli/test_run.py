@@ -1,0 +1,70 @@
+"""`gapless run`: what is refused before anything runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gapless.cli.main import main
+from gapless.errors import InputError
+from gapless.virtual.launch import command_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COULD_NOT_RUN = 2
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([], "the following arguments are required: --card"),
+        (["--card", "24GiB"], "nothing to run"),
+        (["--card", "24GiB", "nowhere.py"], "there is no nowhere.py"),
+        (["--card", "24GiB", "no-such-program"], "there is no script or program no-such-program"),
+        (["--card", "24GiB", "--gpus", "0", "x.py"], "--gpus and --steps count from 1"),
+        (["--card", "24GiB", "--steps", "0", "x.py"], "--gpus and --steps count from 1"),
+        (["--card", "24GiB", "--selected", "2", "x.py"], "2.0 is not a part of a whole, 0 to 1"),
+        (["--card", "a100", "x.py"], "'a100' is short for 2 cards"),
+    ],
+)
+def test_what_means_nothing_is_refused(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *words]) == COULD_NOT_RUN
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert complaint in printed.err
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="PyTorch is installed beside Gapless")
+def test_without_pytorch_nothing_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("print('ran')\n")
+
+    assert main(["run", "--card", "24GiB", str(script)]) == COULD_NOT_RUN
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "PyTorch is not installed in this Python" in printed.err
+
+
+def test_a_script_runs_with_this_python(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("")
+
+    assert command_of([str(script), "--batch", "8"]) == [sys.executable, str(script), "--batch", "8"]
+    assert command_of(["-m", "train"]) == [sys.executable, "-m", "train"]
+    assert command_of(["python", "-V"]) == ["python", "-V"]
+
+
+def test_a_program_of_the_same_environment_comes_first() -> None:
+    (program, *rest) = command_of(["pip", "--version"])
+
+    assert program.startswith(sys.prefix)
+    assert rest == ["--version"]
+
+
+def test_no_words_are_no_command() -> None:
+    with pytest.raises(InputError, match="nothing to run"):
+        command_of([])
