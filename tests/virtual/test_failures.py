@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING
 
 from tests.virtual.runs import run, tuned
@@ -30,6 +31,18 @@ def test_our_own_lines_are_in_no_traceback_and_no_stack(python: Path, tmp_path: 
     assert "gapless/virtual" not in done.errors
     assert b"too_large.py" in recorded
     assert b"gapless/virtual" not in recorded
+
+
+def test_a_script_that_records_itself_finds_its_own_events(python: Path, tmp_path: Path) -> None:
+    run(python, tmp_path, "self_recording.py", str(tmp_path / "own.pickle"))
+    own = pickle.loads((tmp_path / "own.pickle").read_bytes())
+    ours = pickle.loads((tmp_path / "run.pickle").read_bytes())
+
+    assert [e["size"] for e in own["device_traces"][0] if e["action"] == "alloc"] == [4 << 20, 4 << 20]
+    files = {frame["filename"].rpartition("/")[2] for event in own["device_traces"][0] for frame in event["frames"]}
+    assert "self_recording.py" in files
+    assert "small_values.py" not in files
+    assert [e["size"] for e in ours["device_traces"][0] if e["action"] == "alloc"] == [5 << 20]
 
 
 def test_memory_in_pieces_is_told_from_memory_in_use(python: Path, tmp_path: Path) -> None:

@@ -86,10 +86,12 @@ class Run:
         self._began = time.monotonic()
         self._steps = 0
         self._failure: dict[str, str] | None = None
+        self._start: Callable[..., Any] = torch.cuda.memory._record_memory_history
         self._assumptions = Assumptions(plan.selected)
 
     def begin(self) -> None:
         """PyTorch is imported: record from its first allocation on, and report at the end."""
+        self._leave_recording_to_the_user()
         self._torch.cuda._lazy_call(self._record)
         if self._plan.small_values:
             self._torch.cuda._lazy_call(lambda: SmallValues(self._torch, self._card, self._assumptions).begin())
@@ -99,10 +101,28 @@ class Run:
         if self._plan.steps is not None:
             self._stop_after_steps()
 
+    def _leave_recording_to_the_user(self) -> None:
+        """A script that records itself finds in its snapshots what it asked for: its own events, without our lines."""
+        memory = self._torch.cuda.memory
+        take = memory._snapshot
+
+        def snapshot(*args: Any, **kwargs: Any) -> Any:
+            taken = take(*args, **kwargs)
+            strip_snapshot(taken)
+            return taken
+
+        def record(enabled: Any = "all", *args: Any, **kwargs: Any) -> Any:
+            self._start(None)  # forgets what we recorded
+            if enabled is None:
+                return self._record()
+            return self._start(enabled, *args, **kwargs)
+
+        memory._snapshot, memory._record_memory_history = snapshot, record
+
     def _record(self) -> None:
         if self._torch.cuda.memory.get_allocator_backend() != "native":
             return  # the other one keeps no history
-        self._torch.cuda.memory._record_memory_history("all", stacks="python", max_entries=_MOST_EVENTS)
+        self._start("all", stacks="python", max_entries=_MOST_EVENTS)
 
     def _stop_after_steps(self) -> None:
         from torch.optim.optimizer import register_optimizer_step_post_hook  # noqa: PLC0415
@@ -152,7 +172,6 @@ class Run:
         if memory.get_allocator_backend() != "native":
             return None
         recorded = memory._snapshot()
-        strip_snapshot(recorded)
         with path.open("wb") as file:
             pickle.dump(recorded, file, protocol=4)
         return path.name
