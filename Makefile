@@ -10,7 +10,7 @@ BIN := .venv/bin
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-releases bench fuzz build lint format golden stub wheel clean ready-to-run ready-to-test
+.PHONY: help demo test test-releases test-virtual bench fuzz build lint format golden stub wheel clean ready-to-run ready-to-test
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || cat Makefile
@@ -25,6 +25,9 @@ test: lint ## Lint, then every test
 
 test-releases: ready-to-test ## Our allocator against the real one of every release (10 GB the first time)
 	@$(BIN)/python -m tests.differential.run_all
+
+test-virtual: ready-to-test ## The virtual GPU with every release of PyTorch that it serves (7 GB of downloads)
+	@$(BIN)/python -m tests.virtual.run_all
 
 bench: ready-to-test ## Speed against peers, ratios in one run
 	@$(BIN)/python -m benchmarks

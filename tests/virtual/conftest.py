@@ -1,4 +1,6 @@
-"""Every test of this folder that takes `python` runs with each release of `make test`."""
+"""Every test of this folder that takes `python` runs with each release of `make test`, or those that
+GAPLESS_VIRTUAL_RELEASES names.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(params=IN_MAKE_TEST, scope="session")
+RELEASES = os.environ.get("GAPLESS_VIRTUAL_RELEASES", "").split() or IN_MAKE_TEST
+
+
+@pytest.fixture(params=RELEASES, scope="session")
 def python(request: pytest.FixtureRequest) -> Path:
     """The interpreter of an environment with a CUDA build of PyTorch."""
     try:

@@ -29,14 +29,19 @@ def cache_folder() -> Path:
     return Path(os.environ.get("GAPLESS_VIRTUAL_CACHE") or Path(__file__).parent / "cache").absolute()
 
 
+def folder_of(release: str) -> Path:
+    """Where a release's environment is, or will be."""
+    version = "".join(map(str, sys.version_info[:2]))
+    return cache_folder() / f"torch-{release}-py{version}"
+
+
 def python_of(release: str) -> Path:
     """The interpreter of a release's environment; makes it the first time.
 
     Raises:
         UnavailableError: It cannot be made; the text says why.
     """
-    version = "".join(map(str, sys.version_info[:2]))
-    folder = cache_folder() / f"torch-{release}-py{version}"
+    folder = folder_of(release)
     if not folder.exists():
         print(
             f"making an environment with PyTorch {release} (0.5 to 0.9 GB, a minute) ...", file=sys.stderr, flush=True
