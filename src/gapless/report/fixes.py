@@ -22,22 +22,36 @@ def before_and_after(fix: Fix, terminal: Terminal, *, has_failed: bool = True) -
     assumed = f", {format_bytes(fix.assumed_bytes)} of it assumed" if fix.assumed_bytes else ""
     outcome = outcome_in_words(fix, has_failed=has_failed)
     parts = f". {outcome[:1].upper()}{outcome[1:]}" if ": " in fix.change else f": {outcome}"
-    head = "On this card" if fix.kind is Kind.NONE else f"Fix: {fix.change}"
+    head = "On this card" if fix.kind is Kind.NONE else f"{_title(fix)}: {fix.change}"
     terminal.paragraph(f"{head}{parts} ({grade}{assumed}).", 0)
     if fix.conf is not None:
         terminal.line(terminal.paint(f"  export {line_to_copy(fix.conf)}", "bold"))
     if fix.call is not None:
         terminal.line(terminal.paint(f"  {fix.call}  # in the program, before it allocates", "bold"))
     before, after = fix.reserved_bytes_peak_before, fix.reserved_bytes_peak_after
-    margin = "" if fix.margin_bytes is None else f", at least {format_bytes(fix.margin_bytes)} to spare"
+    until = " up to this request" if fix.is_open_ended else ""
     if fix.kind is Kind.NONE:
-        terminal.paragraph(f"reserved at most: {format_bytes(after)}{margin}", 2)
+        terminal.paragraph(f"reserved at most{until}: {format_bytes(after)}{_smallest(fix)}", 2)
         return
     terminal.paragraph(
-        f"reserved at most: {format_bytes(before)} before, {format_bytes(after)} after{margin}; calls of the driver:"
-        f" {fix.device_calls_before:,} before, {fix.device_calls_after:,} after",
+        f"reserved at most{until}: {format_bytes(before)} before, {format_bytes(after)} after{_smallest(fix)}; calls of"
+        f" the driver: {fix.device_calls_before:,} before, {fix.device_calls_after:,} after",
         2,
     )
+
+
+def _title(fix: Fix) -> str:
+    """A change of the program is no fix yet where only the next request is known to be served."""
+    return "May help" if fix.kind is Kind.CODE and fix.is_open_ended else "Fix"
+
+
+def _smallest(fix: Fix) -> str:
+    """The smallest card on which it has its outcome."""
+    size = fix.smallest_card_bytes
+    if size is None or fix.kind is Kind.CARD or (fix.kind is Kind.CODE and fix.is_open_ended):
+        return ""
+    does = "serves this request" if fix.is_open_ended else "fits"
+    return f"; {does} on cards from {format_bytes(size)}"
 
 
 def fixes_to_text(fixes: Sequence[Fix], terminal: Terminal) -> None:
@@ -48,13 +62,12 @@ def fixes_to_text(fixes: Sequence[Fix], terminal: Terminal) -> None:
     terminal.line(terminal.paint("Tried by replay, best first", "bold"))
     explained: set[str] = set()
     for fix in fixes:
-        margin = "" if fix.margin_bytes is None else f"  {format_bytes(fix.margin_bytes)} to spare"
-        head = f"  {fix.outcome.value:<14} {fix.grade.value:<8} {format_bytes(fix.reserved_bytes_peak_after):>11}"
-        line = f"{head}{margin}  {fix.change}"
+        head = f"  {fix.outcome.value:<14} {fix.grade.value:<8}{_smallest(fix)[1:]}"
+        line = f"{head}  {fix.change}"
         if len(line) <= terminal.width:
             terminal.line(line)
         else:
-            terminal.line(f"{head}{margin}")
+            terminal.line(head)
             terminal.paragraph(fix.change, 6)
         for risk in fix.risks:
             terminal.paragraph(risk.name if risk.message in explained else f"{risk.name}: {risk.message}", 6)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gapless.conf import line_to_copy
 from gapless.explain.engine import input_to_json
+from gapless.report.folded import folded
 from gapless.report.other_devices import others_to_text
 from gapless.tune import Kind, Outcome
 from gapless.tune.shortlist import one_of_each_sort
@@ -26,7 +28,10 @@ _OUTCOMES = {
     Outcome.UNKNOWN: "unknown",
     Outcome.FAILS: "fails",
 }
-_SPARE = "the card less the smallest card on which the change has that outcome; negative: what the card lacks."
+_SMALLEST = "the change fits on cards from there on: the least that PyTorch must be able to reserve."
+_HEADING = ("smallest card", "change", "outcome", "grade", "peak reserved", "calls")
+_CHANGE, _LEFT, _GAP = 1, (1, 2, 3), 2
+_WIDE, _LEAST_COLUMNS, _LEAST_CHANGE = 100, 4, 30
 _SERVES_ALL = "serves all recorded"
 """Where nothing failed: the recording holds no whole step after its peak."""
 
@@ -64,15 +69,12 @@ def to_text(result: TuneResult, terminal: Terminal, others: Sequence[OtherDevice
         terminal.line(f"Device {result.case.recording.device}")
     _verdict(result, terminal)
     terminal.line()
-    shown = _shown(result.tried)
-    rows = [_heading(), *(_row(one, failed=result.case.failed) for one in shown)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for number, row in enumerate(rows):
-        cells = [cell.rjust(width) if 1 < at < 6 else cell.ljust(width) for at, (cell, width) in _sized(row, widths)]
-        line = "  ".join(cells).rstrip()
-        terminal.line(terminal.paint(line, "bold") if number == 0 else line)
-    if len(result.tried) > len(shown):
-        terminal.line(f"... and {len(result.tried) - len(shown)} more; --format json gives all")
+    rows = folded(result.tried)
+    shown = _shown([one for one, _ in rows])
+    kept = {id(one) for one in shown}
+    _table([_row(one, words, failed=result.case.failed) for one, words in rows if id(one) in kept], terminal)
+    if len(rows) > len(shown):
+        terminal.line(f"... and {len(rows) - len(shown)} more; --format json gives all")
     _remarks(result, terminal)
     others_to_text(result, others, terminal)
 
@@ -87,8 +89,37 @@ def _shown(tried: Sequence[Tried]) -> list[Tried]:
     return [one for one in tried if id(one) in kept]
 
 
-def _sized(row: list[str], widths: list[int]) -> list[tuple[int, tuple[str, int]]]:
-    return list(enumerate(zip(row, widths, strict=True)))
+def _table(rows: Sequence[Sequence[str]], terminal: Terminal) -> None:
+    """The card and the change first; long changes go on below, and a narrow window shows no calls and no peak."""
+    columns = len(_HEADING) if terminal.width >= _WIDE else _LEAST_COLUMNS
+    cells = [[terminal.edited(cell) for cell in row[:columns]] for row in (_HEADING, *rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(columns)]
+    others = sum(widths) - widths[_CHANGE] + _GAP * (columns - 1)
+    widths[_CHANGE] = min(widths[_CHANGE], max(terminal.width - others, _LEAST_CHANGE))
+    for number, row in enumerate(cells):
+        for part in _lines(row, widths):
+            terminal.line(terminal.paint(part, "bold") if number == 0 else part)
+
+
+def _lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+    """A row in as many lines as its change takes; settings go on after a comma."""
+    width = widths[_CHANGE]
+    parts: list[str] = [""]
+    for word in re.findall(r"[^\s,]+,?|,|\s+", row[_CHANGE]):
+        if len(parts[-1]) + len(word.rstrip()) > width and parts[-1]:
+            parts.append("")
+        parts[-1] = (parts[-1] + word).lstrip()
+    for number, part in enumerate(parts):
+        cells = ["" if number else cell for cell in row]
+        cells[_CHANGE] = part.rstrip()
+        yield (
+            (" " * _GAP)
+            .join(
+                cell.ljust(size) if at in _LEFT else cell.rjust(size)
+                for at, (cell, size) in enumerate(zip(cells, widths, strict=True))
+            )
+            .rstrip()
+        )
 
 
 def _verdict(result: TuneResult, terminal: Terminal) -> None:
@@ -97,14 +128,26 @@ def _verdict(result: TuneResult, terminal: Terminal) -> None:
         outcome = "the request that failed is served" if case.failed else "the recorded run fits"
         words = f"On this card nothing needs changing: {outcome} with the settings as they are."
         terminal.line(terminal.paint(words, "bold"))
-    elif case.is_full:
+        return
+    no_setting = "On this card no setting that was tried helps"
+    helping = [one.fix.kind for one in result.tried if one.helps]
+    settings_help = Kind.SETTING in helping or Kind.LIMIT in helping
+    if case.is_full:
         grows = " and grows" if case.growth else ""
-        words = f"Memory is full{grows}: only a smaller job or a larger card can be relied on. What was tried:"
+        begin = "Memory is full" if settings_help else f"{no_setting}: memory is full"
+        words = f"{begin}{grows}: only a smaller job or a larger card can be relied on. What was tried:"
         terminal.line(terminal.paint(words, "bold"))
     elif best is None:
-        terminal.line(terminal.paint("No change that was tried gets over the critical moment on this card.", "bold"))
+        words = f"{no_setting}, and no other change."
+        terminal.line(terminal.paint(words, "bold"))
     else:
+        if not settings_help:
+            terminal.line(terminal.paint(f"{no_setting}. What {_does(best.fix)}:", "bold"))
         _lines_to_copy(best.fix, terminal)
+
+
+def _does(fix: Fix) -> str:
+    return "may, as the recording ends there" if fix.is_open_ended else "does"
 
 
 def _lines_to_copy(fix: Fix, terminal: Terminal) -> None:
@@ -117,20 +160,15 @@ def _lines_to_copy(fix: Fix, terminal: Terminal) -> None:
         terminal.line(f"{fix.call}  # in the program, before it allocates")
 
 
-def _heading() -> list[str]:
-    return ["outcome", "grade", "to spare", "peak reserved", "calls", "smallest card", "change"]
-
-
-def _row(one: Tried, *, failed: bool) -> list[str]:
+def _row(one: Tried, change: str, *, failed: bool) -> list[str]:
     fix = one.fix
     return [
+        format_bytes(one.smallest.bytes) if one.smallest else "-",
+        change,
         _SERVES_ALL if fix.outcome is Outcome.SERVES_REQUEST and not failed else _OUTCOMES[fix.outcome],
         fix.grade.value,
-        "-" if fix.margin_bytes is None else format_bytes(fix.margin_bytes),
         format_bytes(fix.reserved_bytes_peak_after),
         f"{fix.device_calls_after:,}",
-        format_bytes(one.smallest.bytes) if one.smallest else "-",
-        fix.change,
     ]
 
 
@@ -141,7 +179,7 @@ def _remarks(result: TuneResult, terminal: Terminal) -> None:
     calls = f", {before.device_calls_before:,} calls of the driver" if before else ""
     peak = format_bytes(case.before.result.reserved_bytes_peak)
     if any(one.smallest for one in result.tried):
-        terminal.paragraph(f"to spare: {_SPARE}", 0)
+        terminal.paragraph(f"smallest card: {_SMALLEST}", 0)
     terminal.paragraph(f"As it was: {peak} reserved at most on a card of {_room(result)}{calls}.", 0)
     bound = format_bytes(case.lower_bound_bytes)
     terminal.paragraph(f"No setting can need less than {bound}, the peak of live bytes; it may be out of reach.", 0)

@@ -12,7 +12,8 @@ from gapless.tune.candidates import propose_all
 from gapless.tune.engine import TuneOptions, case_of, tune_case
 from gapless.tune.fix import Kind
 from gapless.tune.larger_card import larger_card
-from gapless.tune.search import measure_cards, ranked, try_all, with_card, with_risks
+from gapless.tune.ranking import ranked
+from gapless.tune.search import measure_cards, try_all, with_card, with_risks
 from gapless.tune.shortlist import SHOWN, one_of_each_sort, shortlist
 from gapless.tune.sizes import decisive_sizes
 from gapless.tune.unchanged import unchanged, with_unchanged

@@ -44,6 +44,8 @@ class Candidate:
     """Sizes and lifetimes that were assumed."""
     order: int = 0
     """Among equals, lower comes first: values far from the sizes that decide, smaller changes to the code."""
+    shrinks_passes: bool = False
+    """Makes forward and backward passes smaller: known to fit only where the recording holds a whole step."""
     group: str = ""
     """Of changes to the code: those of one group differ in degree."""
 

@@ -67,7 +67,9 @@ def scaled(
     column[rows] = np.maximum(smaller, np.minimum(column[rows], 512))
     edits = Edits(requested=column.tolist(), failed_request_factor=factor if failed_request else 1.0)
     bytes_ = int(allocations.size[rows].sum()) + (case.request_bytes if failed_request else 0)
-    return Candidate(kind=Kind.CODE, change=change, edits=edits, edited_bytes=bytes_, order=order, group="size")
+    return Candidate(
+        kind=Kind.CODE, change=change, edits=edits, edited_bytes=bytes_, order=order, group="size", shrinks_passes=True
+    )
 
 
 def allocations_at(case: Case, place: Frame | None) -> NDArray[np.int64]:

@@ -14,7 +14,8 @@ from gapless.tune.case import Case, recorded_card
 from gapless.tune.combinations import combine
 from gapless.tune.fix import Kind
 from gapless.tune.larger_card import larger_card
-from gapless.tune.search import measure_cards, ranked, try_all, with_card, with_risks
+from gapless.tune.ranking import ranked
+from gapless.tune.search import measure_cards, try_all, with_card, with_risks
 from gapless.tune.shortlist import one_of_each_sort, recommended
 from gapless.tune.sizes import decisive_sizes
 from gapless.tune.tried import Tried

@@ -6,6 +6,9 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
+ENDS_HERE = "recording-ends-here"
+"""Name of the risk that what comes after the failing request is not known."""
+
 
 class Kind(str, Enum):
     """What is changed."""
@@ -70,6 +73,8 @@ class Fix:
     """What the assumptions behind the outcome concern; 0 where nothing is assumed."""
     margin_bytes: int | None
     """How much smaller the card could be with the same outcome; negative: what is missing; None: not known."""
+    smallest_card_bytes: int | None = None
+    """The least that PyTorch must be able to reserve for that outcome; None: none does, or it was not looked for."""
     reserved_bytes_peak_before: int
     reserved_bytes_peak_after: int
     device_calls_before: int
@@ -79,9 +84,15 @@ class Fix:
     """Requests for which the whole cache was given back, by training step; None where steps are not known."""
     risks: tuple[Risk, ...] = ()
 
+    @property
+    def is_open_ended(self) -> bool:
+        """Only up to the critical request is anything known of it."""
+        return any(risk.name == ENDS_HERE for risk in self.risks)
+
     def to_json(self) -> dict[str, Any]:
         """The FIX of the JSON schemas."""
         values = asdict(self)
         values.update(kind=self.kind.value, outcome=self.outcome.value, grade=self.grade.value)
+        del values["smallest_card_bytes"]  # beside the fixes in gapless.tune/1
         values["risks"] = [asdict(risk) for risk in self.risks]
         return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gapless.replaying import Replay, replay_many
 from gapless.tune.fix import Fix
 from gapless.tune.grading import grade_of, outcome_of
+from gapless.tune.ranking import ranked
 from gapless.tune.risks import risks_of
 from gapless.tune.risks.costs import device_calls
 from gapless.tune.smallest_card import FINE_PARTS, SmallestCard, smallest_card
@@ -47,8 +48,9 @@ def measure_cards(
 
 
 def _smallest_card(case: Case, one: Tried, parts: int) -> SmallestCard | None:
-    holds_at = (one.candidate.card or case.card).capacity_bytes if one.helps else None
-    return smallest_card(case, one.candidate, holds_at=holds_at, parts=parts)
+    capacity = (one.candidate.card or case.card).capacity_bytes
+    known = {"holds_at": capacity} if one.helps else {"fails_at": capacity}
+    return smallest_card(case, one.candidate, parts=parts, **known)
 
 
 def with_risks(case: Case, one: Tried) -> Tried:
@@ -59,12 +61,8 @@ def with_risks(case: Case, one: Tried) -> Tried:
 def with_card(case: Case, one: Tried, smallest: SmallestCard) -> Tried:
     """A result with its smallest card, and so with its margin."""
     capacity = (one.candidate.card or case.card).capacity_bytes
-    return replace(one, smallest=smallest, fix=replace(one.fix, margin_bytes=capacity - smallest.bytes))
-
-
-def ranked(tried: Iterable[Tried]) -> list[Tried]:
-    """Best first."""
-    return sorted(tried, key=lambda one: one.rank)
+    fix = replace(one.fix, margin_bytes=capacity - smallest.bytes, smallest_card_bytes=smallest.bytes)
+    return replace(one, smallest=smallest, fix=fix)
 
 
 def _tried(case: Case, candidate: Candidate, replay: Replay) -> Tried:

@@ -53,9 +53,11 @@ def shortlist(case: Case, tried: Sequence[Tried]) -> list[Tried]:
 def recommended(fixes: Sequence[Fix]) -> Fix | None:
     """The best that helps, of equal outcomes one that leaves the program and the card as they are; None without any.
 
+    Never a card of which it is only known that it serves the request: nobody buys one for that.
+
     Args:
         fixes: In order of rank.
     """
-    helping = [fix for fix in fixes if fix.outcome in _SERVING]
+    helping = [fix for fix in fixes if fix.outcome in _SERVING and not (fix.kind is Kind.CARD and fix.is_open_ended)]
     equal = [fix for fix in helping if fix.outcome is helping[0].outcome]
     return next((fix for fix in equal if fix.kind in _WITHOUT_COST), equal[0] if equal else None)

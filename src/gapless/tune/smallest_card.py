@@ -41,7 +41,7 @@ class SmallestCard:
 
 
 def smallest_card(
-    case: Case, candidate: Candidate, *, holds_at: int | None = None, parts: int = FINE_PARTS
+    case: Case, candidate: Candidate, *, holds_at: int | None = None, fails_at: int = 0, parts: int = FINE_PARTS
 ) -> SmallestCard | None:
     """The least that PyTorch must be able to reserve, and what stays free for others; None where no size helps.
 
@@ -49,6 +49,7 @@ def smallest_card(
         case: What is tuned.
         candidate: The change.
         holds_at: A size that is known to hold; smaller ones are looked for, and larger ones not tried.
+        fails_at: A size that is known not to hold; only larger ones are looked for, though a smaller one may happen to.
         parts: How fine the search is: the grain is such a part of what is reserved on a card without end.
     """
     endless = replay(case.recording, candidate.options(case, UNLIMITED_BYTES))
@@ -60,6 +61,7 @@ def smallest_card(
     floor = _up(min(result.active_bytes_peak for result in endless.results) + case.leave_free_bytes, PAGE_BYTES)
     grain = max(PAGE_BYTES, _up(top // parts, PAGE_BYTES))
     top = _up(top + case.leave_free_bytes, PAGE_BYTES)
+    floor = max(floor, _up(fails_at + 1, PAGE_BYTES))
 
     def fits(size: int) -> bool:
         return _holds(outcome_of(case, replay(case.recording, candidate.options(case, size))))
@@ -68,7 +70,8 @@ def smallest_card(
         top = holds_at
     else:
         # Under a memory fraction a card must be larger than what is reserved on it.
-        top = next((size for size in (top, *(_up(top * k // 32, grain) for k in _STRETCHES)) if fits(size)), 0)
+        sizes = (top, *(_up(top * k // 32, grain) for k in _STRETCHES))
+        top = next((size for size in sizes if size > fails_at and fits(size)), 0)
     if top == 0:
         return None
     least = floor if floor >= top or fits(floor) else _boundary(fits, floor, top, grain)

@@ -68,8 +68,9 @@ def test_a_change_that_is_not_only_settings_is_said_before_them(path: Path, caps
     assert main(["tune", str(path), "--card", "24GiB", "--leave-free", "2GiB"]) == 0
 
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("a card on which PyTorch may reserve 84.98 GiB beside the 2.00 GiB that stay free, like")
-    assert lines[1] == "export PYTORCH_CUDA_ALLOC_CONF=per_process_memory_fraction:0.98"
+    assert lines[0] == "On this card no setting that was tried helps. What does:"
+    assert lines[1].startswith("a card on which PyTorch may reserve 84.98 GiB beside the 2.00 GiB that stay free, like")
+    assert lines[2] == "export PYTORCH_CUDA_ALLOC_CONF=per_process_memory_fraction:0.98"
 
 
 def test_help_says_which_device_is_meant(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from gapless.explain import Explanation, explain
 from gapless.recording import open_recordings
 from gapless.tune import Fix, Grade, Kind, Outcome, TuneOptions, advised, best_fixes, recommended, tune
 from gapless.tune.candidate import Candidate
+from gapless.tune.ranking import ranked
 from gapless.tune.search import try_all
 from gapless.tune.tried import Tried
 from gapless.tune.unchanged import unchanged
@@ -229,7 +230,7 @@ def test_of_equal_margins_fewer_retries_come_first(tmp_path: Path) -> None:
     rare, often = (replace(first, fix=replace(first.fix, retries_per_step=rate)) for rate in (0.0, 2.0))
     larger = replace(rare, fix=replace(rare.fix, reserved_bytes_peak_after=1 << 40))
 
-    assert sorted([often, larger], key=lambda one: one.rank) == [larger, often]
+    assert ranked([often, larger]) == [larger, often]
 
 
 def test_on_the_card_on_which_it_failed_something_has_to_change(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from gapless.recording import open_recordings
 from gapless.tune import Grade, Kind, Outcome, TuneOptions, best_fixes, tune
 from gapless.tune.candidate import setting
 from gapless.tune.candidates import propose_all
+from gapless.tune.ranking import ranked
 from gapless.tune.search import try_all
 from gapless.tune.sizes import decisive_sizes
 from gapless.units import MIB
@@ -28,7 +29,7 @@ def test_the_best_comes_first_and_its_setting_is_whole(tmp_path: Path) -> None:
     assert result.best is next(one for one in result.tried if one.fix.kind is Kind.SETTING)
     assert result.best.fix.conf is not None
     assert "garbage_collection_threshold" in result.best.fix.conf
-    assert [one.rank for one in result.tried] == sorted(one.rank for one in result.tried)
+    assert list(result.tried) == ranked(result.tried)
 
 
 def test_every_sort_of_change_is_tried(tmp_path: Path) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gapless.recording import Recording
-from gapless.tune import Risk
+from gapless.recording import Recording, open_recordings
+from gapless.tune import Kind, Risk, tune
 from gapless.tune.candidate import of_conf
 from gapless.tune.case import Case
 from gapless.tune.search import try_all, with_risks
 from gapless.units import MIB
 from tests.programs import Program, user
+from tests.recordings import ROOT
 from tests.unit.tune.made import case, pinned
+
+VERDICTS = ROOT / "tests" / "fixtures" / "verdicts"
 
 
 def risks(made: Case, conf: str) -> dict[str, str]:
@@ -80,8 +83,34 @@ def test_a_run_that_ends_at_its_failure_with_more_than_ever_says_so(tmp_path: Pa
 
     assert found == {
         "recording-ends-here": "the recording ends at the failing request, with 100.00 MiB more in use than ever"
-        " before: what the run needs next is not known"
+        " before: what the run needs next (in training: backward and optimizer) is not known"
     }
+
+
+def code_risks(recording: Recording) -> dict[str, set[str]]:
+    """By change of the program."""
+    return {
+        one.fix.change[:16]: {risk.name for risk in one.fix.risks}
+        for one in tune(recording).tried
+        if one.fix.kind is Kind.CODE and one.helps
+    }
+
+
+def test_a_change_of_a_first_step_that_was_cut_off_is_not_known_to_be_enough() -> None:
+    """Batch and checkpoints serve the request of a forward pass; what the backward pass takes was never recorded."""
+    (recording,) = open_recordings(str(VERDICTS / "oom101_hit_batch_too_large.pickle.gz"))
+
+    found = code_risks(recording)
+
+    assert found
+    assert all(names == {"recording-ends-here"} for names in found.values())
+
+
+def test_a_change_after_whole_steps_has_their_shape() -> None:
+    """Without what grows, the step that failed takes no more than those that were over before it."""
+    (recording,) = open_recordings(str(VERDICTS / "grow301_hit_losses_kept_with_their_graphs.pickle.gz"))
+
+    assert code_risks(recording) == {"let go after eac": set()}
 
 
 def test_a_risk_is_a_name_and_a_sentence() -> None:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 
 from gapless.cards import find_card
 from gapless.conf import Release
+from gapless.explain import explain
 from gapless.recording import open_recordings
 from gapless.tune import TuneOptions, tune
 from gapless.tune.candidate import Candidate, of_conf, setting
+from gapless.tune.case import Case, recorded_card
 from gapless.tune.fix import Kind
 from gapless.tune.larger_card import larger_card
 from gapless.tune.search import measure_cards, try_all
 from gapless.tune.smallest_card import PAGE_BYTES, SmallestCard, _above_stumbles, _boundary, smallest_card
-from gapless.units import GIB, MIB
+from gapless.units import GIB, MIB, format_bytes
+from tests.recordings import ROOT
 from tests.unit.tune.made import case, pinned, training
 
+VERDICTS = ROOT / "tests" / "fixtures" / "verdicts"
 AS_IT_IS = Candidate(kind=Kind.SETTING, change="nothing")
 
 
@@ -103,6 +108,35 @@ def test_a_larger_card_is_named_where_the_run_is_known_to_fit(tmp_path: Path) ->
     assert found[0].change == "a card on which PyTorch may reserve 1.23 GiB, like the t4"
     assert found[1].bytes == 1256 * MIB
     assert larger_card(case(training(tmp_path))) is None
+
+
+def test_a_card_on_which_it_fails_is_not_large_enough(tmp_path: Path) -> None:
+    """It holds from 1256 MiB on; where a card of 1400 MiB is known to fail, none smaller is named."""
+    found = smallest_card(case(pinned(tmp_path)), AS_IT_IS, fails_at=1400 * MIB)
+
+    assert found is not None
+    assert found.bytes > 1400 * MIB
+
+
+def test_a_card_has_room_for_the_state_that_the_optimizer_still_makes() -> None:
+    """One number: that of the advice."""
+    (recording,) = open_recordings(str(VERDICTS / "oom101_hit_optimizer_states_do_not_fit.pickle.gz"))
+    explained = explain(recording)
+    advised = re.search(r"at least ([\d.]+ [KMG]iB) for PyTorch", explained.verdict.what_to_do)
+
+    found = larger_card(Case(explained.case, recorded_card(explained.case), card_is_recorded=True))
+
+    assert advised is not None
+    assert found is not None
+    assert f"may reserve at least {advised[1]}: the optimizer has about" in found[0].change
+    assert format_bytes(found[1].bytes) == advised[1]
+
+
+def test_where_a_limit_refused_no_larger_card_is_called_for() -> None:
+    (recording,) = open_recordings(str(VERDICTS / "oom103_hit_fraction_set_by_the_program.pickle.gz"))
+    explained = explain(recording).case
+
+    assert larger_card(Case(explained, recorded_card(explained), card_is_recorded=True)) is None
 
 
 def test_a_program_that_reserves_nothing_needs_no_card(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ one that is computed anew in backward.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +51,8 @@ def propose(case: Case, sizes: DecisiveSizes) -> Iterator[Candidate | None]:
     place = short_place(case.explained.stacks.place(int(allocations.stack[largest])))
     layers = len(passes[0].begins)
     change = f"checkpoint the {layers} layers around {place}: {format_bytes(saved)} less is kept for backward"
-    yield freed_early(case, rows, before, change)
+    found = freed_early(case, rows, before, change)
+    yield replace(found, shrinks_passes=True) if found else None
 
 
 def _within_layers(case: Case, one: Pass) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
