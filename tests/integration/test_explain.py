@@ -272,3 +272,16 @@ def test_redaction_of_what_is_left_out_of_a_folder(tmp_path: Path) -> None:
 
     assert "gapless: left out file-" in done.stderr
     assert leaks(done.stdout + done.stderr, tmp_path.name) == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "words"), [(0, "this file holds no events"), (1, "this file holds no event that allocates or frees")]
+)
+def test_what_the_file_holds_is_said_as_it_is(tmp_path: Path, kept: int, words: str) -> None:
+    value = snapshot()
+    trace = value["device_traces"][0]
+    trace[:] = [event for event in trace if event["action"] == "oom"][:kept]
+    path = tmp_path / "alone.pickle"
+    path.write_bytes(pickle.dumps(value))
+
+    assert words + ", so nothing could be checked" in gapless("explain", path, "--no-fixes").stdout

@@ -21,8 +21,8 @@ class ConfAnswer:
     parsed: ParsedConf
     findings: tuple[Finding, ...]
     corrected: str | None
-    """The text with mechanical mistakes mended, maybe the text itself; None where PyTorch refuses it and only the user
-    knows what was meant."""
+    """The text with mechanical mistakes mended, maybe the text itself; None where an error stands that only the user
+    can mend."""
     environment: Environment | None
     previous: Settings | None
 
@@ -52,4 +52,5 @@ def answer(
     """
     findings = check(text, release, environment=environment, uses=uses, previous=previous)
     parsed = parse(text, release, previous, at_load=previous is None)
-    return ConfAnswer(parsed, tuple(findings), corrected(text, release), environment, previous)
+    mended = corrected(text, release, uses=uses, previous=previous)
+    return ConfAnswer(parsed, tuple(findings), mended, environment, previous)

@@ -19,7 +19,7 @@ from gapless.conf.checks import (
     switching,
     values,
 )
-from gapless.conf.findings import Finding, Rule, Subject
+from gapless.conf.findings import Finding, Rule, Severity, Subject
 from gapless.conf.parse import parse
 from gapless.conf.problems import shown
 from gapless.conf.releases import NEWEST, Release
@@ -74,10 +74,16 @@ def check(
     return check_parsed(Subject(parsed, environment, frozenset(uses), previous))
 
 
-def corrected(text: str, release: Release = NEWEST) -> str | None:
+def corrected(
+    text: str,
+    release: Release = NEWEST,
+    *,
+    uses: Collection[str] = (),
+    previous: Settings | None = None,
+) -> str | None:
     """The text with its mechanical mistakes mended; the text itself where nothing is to mend.
 
-    None when PyTorch would still refuse it: then only the user knows what was meant.
+    None when an error would still stand: then only the user knows what was meant. Arguments as for `check`.
 
     >>> corrected("expandable_segment:true;release_lock_on_cudamalloc:1", Release(2, 9))
     'expandable_segments:True,release_lock_on_cudamalloc:True'
@@ -88,7 +94,10 @@ def corrected(text: str, release: Release = NEWEST) -> str | None:
         mended = repaired(before, check(before, release))
         if mended == before:
             break
-    return None if parse(mended, release, at_load=True).problems else mended
+    if parse(mended, release, at_load=True).problems:
+        return None
+    left = check(mended, release, uses=uses, previous=previous)
+    return None if any(finding.severity is Severity.ERROR for finding in left) else mended
 
 
 def check_parsed(subject: Subject) -> list[Finding]:

@@ -145,7 +145,7 @@ def _copy(answer: ConfAnswer, terminal: Terminal) -> None:
         return
     terminal.line()
     if text is None:
-        terminal.line("No corrected line can be given: only you know what was meant.")
+        terminal.line("No line to copy: an error stands that only you can mend.")
     elif text.isprintable():
         terminal.line("To copy:" if text == answer.parsed.text else "Corrected, to copy:")
         terminal.line(f"  {line_to_copy(text)}")

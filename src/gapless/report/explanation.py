@@ -188,7 +188,8 @@ def trust_to_text(explanation: Explanation, terminal: Terminal) -> None:
     recording, check = explanation.recording, explanation.recording.check
     terminal.line()
     if check is None or check.events_checked == 0:
-        terminal.paragraph("Replay: this file holds no events, so nothing could be checked.", 0)
+        held = "no events" if recording.event_count == 0 else "no event that allocates or frees"
+        terminal.paragraph(f"Replay: this file holds {held}, so nothing could be checked.", 0)
         return
     release = f"PyTorch {recording.matched}" if recording.matched else f"PyTorch {recording.release} (assumed)"
     terminal.paragraph(

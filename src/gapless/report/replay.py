@@ -101,7 +101,8 @@ def doubt(recording: Recording) -> str:
 def _check_line(recording: Recording) -> str:
     check = recording.check
     if check is None or check.events_checked == 0:
-        return "Nothing to check: the file holds no events."
+        held = "no events" if recording.event_count == 0 else "no event that allocates or frees"
+        return f"Nothing to check: the file holds {held}."
     release = f"PyTorch {recording.matched}" if recording.matched else f"no known release; nearest {recording.release}"
     return f"matches {check.events_matching:,} of {check.events_checked:,} recorded decisions ({release})"
 

@@ -106,7 +106,7 @@ def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixt
 
     assert "\x1b" not in text
     assert "\x07" not in text
-    assert "No corrected line can be given" in text
+    assert "No line to copy" in text
 
 
 def test_colour_is_for_terminals_only(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

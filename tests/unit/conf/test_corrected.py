@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gapless.conf import NEWEST, Release, corrected
+from gapless.conf.answer import answer
 
 
 @pytest.mark.parametrize(
@@ -36,3 +37,15 @@ def test_mechanical_mistakes_are_mended(text: str, torch: str, mended: str) -> N
 @pytest.mark.parametrize("text", ["frobnicate:1", "backend:x", "roundup_power2_divisions:12", "max_split_size_mb:"])
 def test_what_only_the_user_knows_is_left_to_the_user(text: str) -> None:
     assert corrected(text, NEWEST) is None
+
+
+def test_nothing_is_to_copy_where_an_error_stands() -> None:
+    assert corrected("per_process_memory_fraction:0", NEWEST) is None
+    assert corrected("per_process_memory_fraction:0.5", NEWEST) == "per_process_memory_fraction:0.5"
+
+
+def test_what_the_program_uses_makes_a_line_one_not_to_copy() -> None:
+    text = "expandable_segments:True"
+
+    assert answer(text, NEWEST, uses=["ipc"]).corrected is None
+    assert answer(text, NEWEST).corrected == text

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from gapless.explain import Explanation, explain
 from gapless.explain.finding import Finding
 from tests.unit.explain.diary import GIB, KIB, MIB, Diary, at
@@ -124,6 +126,51 @@ def test_hole_of_a_private_pool(tmp_path: Path) -> None:
         "largest_free_block_bytes": 0,
         "free_in_sum_bytes": 514 * MIB,
     }
+
+
+def hole_for_a_private_pool(*, hole_is_private: bool) -> Diary:
+    """A request in pool 3, and a hole of 400 MiB in the default pool or in pool 2."""
+    diary = Diary(capacity_bytes=1 * GIB)
+    for pool in (2, 3):
+        diary.allocator.pool_create(pool)
+    if hole_is_private:
+        diary.allocator.pool_begin(2)
+    diary.malloc("whole", 410 * MIB, at("loader.py", 7))
+    diary.free("whole")
+    diary.malloc("pin", 10 * MIB)
+    if hole_is_private:
+        diary.allocator.pool_end(2)
+    diary.malloc("own", 500 * MIB)
+    diary.allocator.pool_begin(3)
+    diary.malloc("asked", 300 * MIB)
+    diary.allocator.pool_end(3)
+    return diary
+
+
+@pytest.mark.parametrize(
+    ("hole_is_private", "begin"), [(False, "Capture, or fill the MemPool, before"), (True, "Let both use one pool")]
+)
+def test_advice_for_a_request_inside_a_pool_fits_that_direction(
+    tmp_path: Path, hole_is_private: bool, begin: str
+) -> None:
+    finding = finding_of(explain(hole_for_a_private_pool(hole_is_private=hole_is_private).open(tmp_path)), "FRAG203")
+
+    assert finding.what_to_do.startswith(begin)
+    assert "use_on_oom" not in finding.what_to_do
+
+
+def test_one_segment_is_spoken_of_as_one(tmp_path: Path) -> None:
+    assert " 1 block of 10.00 MiB lies in it" in finding_of(explain(one_pin().open(tmp_path)), "FRAG201").why
+
+
+def one_pin() -> Diary:
+    """A hole of 690 MiB in the only segment, and 300 MiB on the card; 750 MiB fail."""
+    diary = Diary(capacity_bytes=1000 * MIB)
+    diary.malloc("whole", 700 * MIB, at("loader.py", 7))
+    diary.free("whole")
+    diary.malloc("pin", 10 * MIB, at("train.py", 5))
+    diary.malloc("asked", 750 * MIB)
+    return diary
 
 
 def test_hole_of_the_own_stream_is_used(tmp_path: Path) -> None:

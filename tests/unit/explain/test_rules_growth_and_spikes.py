@@ -42,6 +42,7 @@ def test_growth_that_will_fill_every_card_is_the_error(tmp_path: Path) -> None:
     peak = int(explanation.recording.curves["active"].max())
     largest = max(card.card.capacity_bytes for card in KNOWN_CARDS)
     assert explanation.findings[0].measurements["steps_left"] == (largest - peak) // (64 * MIB)
+    assert "on the largest card known here" in explanation.verdict.why
 
 
 def test_growth_is_held_against_the_card_that_is_named(tmp_path: Path) -> None:
@@ -51,6 +52,8 @@ def test_growth_is_held_against_the_card_that_is_named(tmp_path: Path) -> None:
 
     peak = int(recording.curves["active"].max())
     assert explanation.findings[0].measurements["steps_left"] == (24 * GIB - peak) // (64 * MIB)
+    assert "the 24.00 GiB that PyTorch can reserve are full" in explanation.verdict.why
+    assert "largest card" not in explanation.verdict.why
 
 
 def test_growth_too_slow_to_fill_the_card_is_a_warning(tmp_path: Path) -> None:

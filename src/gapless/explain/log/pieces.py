@@ -9,6 +9,8 @@ from gapless.explain.log.full import size, value
 from gapless.explain.log.measurements import measurements_of
 from gapless.explain.log.numbers import Numbers
 
+_SHARE = "Sharing one pool between graphs, and dropping those that are done with, gives the pools' memory back."
+
 
 def private_pool(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
     """FRAG203: only with what private pools keep would it be enough."""
@@ -56,12 +58,35 @@ def pieces(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
         "FRAG201",
         f"The request for {size(numbers.request)} failed although {size(numbers.unallocated)} were reserved but"
         f" unallocated{room}: enough in sum, so probably in pieces.",
-        why="PyTorch had given back every segment that was wholly free, so the rest lies beside blocks in use. Which"
-        " blocks those are, and how large the holes, a log cannot show.",
-        what_to_do=f"{surroundings.against_pieces()} {surroundings.how_to_record()}",
+        why=_why_in_pieces(numbers),
+        what_to_do=" ".join(
+            [
+                surroundings.against_pieces(),
+                *([_SHARE] if _has_pools(numbers) else []),
+                surroundings.how_to_record(),
+            ]
+        ),
         bytes=value(numbers.unallocated),
         measurements=measurements_of(numbers),
         confidence="likely",
+    )
+
+
+def _has_pools(numbers: Numbers) -> bool:
+    return numbers.private_free.value > 0
+
+
+def _why_in_pieces(numbers: Numbers) -> str:
+    """Why what is free could not serve; of pools in use PyTorch gives nothing back, and nobody else may use it."""
+    if not _has_pools(numbers):
+        return (
+            "PyTorch had given back every segment that was wholly free, so the rest lies beside blocks in use. Which"
+            " blocks those are, and how large the holes, a log cannot show."
+        )
+    return (
+        f"{size(numbers.private_free)} more were free in private pools (CUDA graphs, MemPools), which only they may use"
+        " and which are not given back while they are in use. Outside them the rest lies beside blocks in use; a"
+        " request made inside a pool could not have that (FRAG203). Which it was, a log cannot show."
     )
 
 

@@ -80,7 +80,7 @@ def _why(case: Case, fragments: Fragments) -> str:
     return (
         f"{plural(pinned.segments, 'segment')} with {format_bytes(pinned.free_bytes)} free cannot be returned:"
         f" {plural(pinned.blocks, 'block')} of {least if least == most else f'{least} to {most}'}"
-        f" {'lies' if pinned.blocks == 1 else 'lie'} in them{where}."
+        f" {'lies' if pinned.blocks == 1 else 'lie'} in {'it' if pinned.segments == 1 else 'them'}{where}."
     )
 
 

@@ -38,6 +38,7 @@ RULE = Rule(
     links=("https://docs.pytorch.org/docs/stable/notes/faq.html",),
 )
 _SHOWN = 3
+_LARGEST = max((known.card for known in KNOWN_CARDS), key=lambda card: card.capacity_bytes)
 _LEAST_STEPS = 8
 """Over which growth was measured, for a failure to be foretold; fewer may be a queue that fills up."""
 _MOST_STEPS = 10_000
@@ -115,11 +116,15 @@ def _steps_left(case: Case, per_step: int) -> int | None:
     return left if 0 <= left <= _MOST_STEPS else None
 
 
+def _known_card_bytes(case: Case) -> int | None:
+    """What PyTorch may reserve, as far as the reader or the recording says."""
+    options = case.options
+    return options.card_bytes or recorded_card_bytes_of(options) or case.facts.capacity_bytes
+
+
 def _card_bytes(case: Case) -> int:
     """What PyTorch may reserve, as far as it is known; else of the largest card there is."""
-    options = case.options
-    known = options.card_bytes or recorded_card_bytes_of(options) or case.facts.capacity_bytes
-    return known or max(card.card.capacity_bytes for card in KNOWN_CARDS)
+    return _known_card_bytes(case) or _LARGEST.capacity_bytes
 
 
 def _begin(case: Case, is_cause: bool, left: int | None) -> str:
@@ -132,7 +137,8 @@ def _begin(case: Case, is_cause: bool, left: int | None) -> str:
 def _outlook(case: Case, left: int | None) -> str:
     if left is None:
         return ""
-    return (
-        f" At that rate {format_bytes(_card_bytes(case))} are full after {left:,} more steps, unless something beyond"
-        " these steps bounds it."
-    )
+    full = f"the {format_bytes(_card_bytes(case))} that PyTorch can reserve"
+    if _known_card_bytes(case) is None:
+        full = f"even {full} on the largest card known here ({_LARGEST.name}; --card names yours)"
+    after = plural(left, "more step")
+    return f" At that rate {full} are full after {after}, unless something beyond these steps bounds it."

@@ -98,6 +98,16 @@ def test_private_pools_hold_what_is_missing() -> None:
     assert explain(pools).measurements["private_pool_free_bytes"] == 3 * GIB
 
 
+def test_pieces_beside_private_pools_may_be_pools() -> None:
+    verdict = explain(changed(request=2 * GIB, private_free=GIB)).verdict
+
+    assert verdict.code == "FRAG201"
+    assert verdict.why.startswith("1.00 GiB more were free in private pools")
+    assert "every segment that was wholly free" not in verdict.why
+    assert "Sharing one pool between graphs" in verdict.what_to_do
+    assert "private pools" not in explain(changed(request=2 * GIB)).verdict.why
+
+
 def test_a_tensor_smaller_than_its_segment_leaves_doubt() -> None:
     """20 MiB asked for may be for 1.1 MiB: 5 MiB of free pieces are no proof."""
     truth = changed(request=20 * MIB, free=0, in_use=20 * GIB, reserved=20 * GIB + 5 * MIB, this_process=None)
