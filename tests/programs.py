@@ -77,6 +77,10 @@ class Program:
         """As torch.cuda.set_per_process_memory_fraction()."""
         self._allocator.set_memory_fraction(fraction)
 
+    def set_capacity(self, capacity_bytes: int) -> None:
+        """Others beside PyTorch leave it so much of the card from now on."""
+        self._allocator.set_capacity(capacity_bytes)
+
     def record(self) -> None:
         """Recording begins here; what happened before is forgotten."""
         self._trace.clear()

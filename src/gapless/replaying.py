@@ -1,13 +1,15 @@
 """Replays a recording under other settings, on another card, or edited. Out of memory is a result, never an exception.
 
 Releases up to 2.11 break ties between equal free blocks by address, and addresses of new segments are the driver's
-choice; for them every replay is run with ascending and with descending addresses, and a `Replay` holds both.
+choice; for them every replay is run with ascending and with descending addresses, and a `Replay` holds both. So it is
+with a memory limit that is known only as a range: with its least and its most.
 """
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gapless import _core
@@ -48,7 +50,9 @@ class ReplayOptions:
     total_bytes: int | None = None
     """What the card reports as its size."""
     limit_bytes: int | None = None
-    """Of a memory fraction."""
+    """Of a memory fraction; the least that it can be, where it is not known."""
+    limit_bytes_most: int | None = None
+    """The most that it can be, where it is not known."""
     start_as_recorded: bool = False
     """Memory from before the recording stays where it was, instead of being allocated anew under the settings."""
     stops_at_failure: bool = True
@@ -62,7 +66,8 @@ class ReplayOptions:
 
 @dataclass(frozen=True)
 class Replay:
-    """What a recording takes under given options; one result, or one for each order of addresses."""
+    """What a recording takes under given options; one result for each order of addresses, and for the least and the
+    most that a limit can be, where these can matter."""
 
     options: ReplayOptions
     results: tuple[ReplayResult, ...]
@@ -79,17 +84,20 @@ class Replay:
 
     @property
     def reserved_bytes_peak_range(self) -> tuple[int, int]:
-        """Least and most over the orders of addresses; equal where addresses decide nothing."""
+        """Least and most over what is not known, addresses and a limit; equal where that decides nothing."""
         peaks = [result.reserved_bytes_peak for result in self.results]
         return min(peaks), max(peaks)
 
 
 def replay(recording: Recording, options: ReplayOptions | None = None) -> Replay:
-    """Runs the recorded program once for each order of addresses that can matter."""
+    """Runs the recorded program once for each order of addresses, and each end of a limit's range, that can matter."""
     chosen = options or ReplayOptions()
     release = chosen.release or recording.release
     orders = (False,) if release >= _FIRST_RELEASE_WITHOUT_ADDRESS_TIES else (False, True)
-    return Replay(chosen, tuple(_run(recording, chosen, release, descending) for descending in orders))
+    least, most = chosen.limit_bytes, chosen.limit_bytes_most
+    limits = (least,) if most is None or most == least else (least, most)
+    each = itertools.product(limits, orders)
+    return Replay(chosen, tuple(_run(recording, replace(chosen, limit_bytes=one), release, two) for one, two in each))
 
 
 def replay_many(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gapless.cli.common import (
@@ -81,52 +82,40 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _options(recording: Recording, args: argparse.Namespace) -> ReplayOptions:
-    from gapless.replaying import UNLIMITED_BYTES, ReplayOptions  # noqa: PLC0415
+    """The card and the memory limit are those that `tune` replays on."""
+    from gapless.explain import ExplainOptions  # noqa: PLC0415
+    from gapless.explain.case import open_case  # noqa: PLC0415
+    from gapless.replaying import ReplayOptions  # noqa: PLC0415
+    from gapless.tune import TuneOptions  # noqa: PLC0415
+    from gapless.tune.engine import case_of  # noqa: PLC0415
 
-    card = card_of(args)
-    recorded_bytes = None if card else _recorded_capacity_bytes(recording)
+    card, options = card_of(args), ReplayOptions(limit_bytes=recording.limit_bytes)
+    has_failed = len(recording.oom_events) > 0
+    if recording.event_count and (card is not None or has_failed):
+        explained = open_case(recording, ExplainOptions(at="oom" if has_failed else None))
+        options = case_of(explained, TuneOptions(card=card)).options()
     settings = recording.settings
     if args.conf is not None:
         settings = replayable_settings_of(args.conf, recording.release, "--conf")
-    return ReplayOptions(
-        settings=settings,
-        capacity_bytes=card.capacity_bytes if card else recorded_bytes or UNLIMITED_BYTES,
-        total_bytes=card.total_bytes if card else None,
-        limit_bytes=_limit_bytes(recording, settings, args, card.total_bytes if card else recorded_bytes),
-        stops_at_failure=not args.keep_going,
-    )
+        options = _with_fraction(recording, settings, options)
+    return replace(options, settings=settings, stops_at_failure=not args.keep_going)
 
 
-def _limit_bytes(
-    recording: Recording, settings: Settings, args: argparse.Namespace, total_bytes: int | None
-) -> int | None:
-    """What the memory fraction of the settings allows; without --card and --conf what was reserved says more."""
-    from gapless.tune.limits import limit_in_settings  # noqa: PLC0415
+def _with_fraction(recording: Recording, settings: Settings, options: ReplayOptions) -> ReplayOptions:
+    """Under the memory fraction of other settings, where that is not the one recorded."""
+    from gapless.tune.limits import limit_of_fraction  # noqa: PLC0415
 
-    if settings.per_process_memory_fraction >= 1 or (args.conf is None and args.card is None):
-        return recording.limit_bytes
-    if total_bytes is None:
+    fraction = settings.per_process_memory_fraction
+    if fraction == recording.settings.per_process_memory_fraction:
+        return options
+    if fraction < 1 and options.total_bytes is None:
         raise InputError(
             "a memory fraction is of the card, and nothing in this recording shows how large that is",
             hint="say which card: --card h100-80g, or --card 24GiB",
             where="--conf",
         )
-    return limit_in_settings(settings, total_bytes, recording.release)
-
-
-def _recorded_capacity_bytes(recording: Recording) -> int | None:
-    """What PyTorch could reserve when a request failed; None where none did."""
-    from gapless.explain.moment import choose_moment, facts_at  # noqa: PLC0415
-    from gapless.explain.options import ExplainOptions  # noqa: PLC0415
-    from gapless.explain.refusal import refusal_at  # noqa: PLC0415
-
-    if not len(recording.oom_events):
-        return None
-    options = ExplainOptions(at="oom")
-    moment = choose_moment(recording, options)
-    facts = facts_at(recording, moment, recording.state_before(moment.event), options)
-    refusal = refusal_at(recording, moment.event, facts)
-    return None if refusal is None else refusal.limit_bytes_most
+    limit = limit_of_fraction(fraction, options.total_bytes or 0, recording.release) if fraction < 1 else None
+    return replace(options, limit_bytes=limit, limit_bytes_most=limit)
 
 
 def _under(options: ReplayOptions, args: argparse.Namespace) -> str:
@@ -135,7 +124,13 @@ def _under(options: ReplayOptions, args: argparse.Namespace) -> str:
     settings = "under its own settings" if args.conf is None else f"under {args.conf or 'the default settings'}"
     size = format_bytes(options.capacity_bytes)
     if options.limit_bytes is not None:
-        settings += f" (a memory limit of {format_bytes(options.limit_bytes)})"
+        least, most = options.limit_bytes, options.limit_bytes_most or options.limit_bytes
+        limit = (
+            f"of {format_bytes(least)}" if least == most else f"between {format_bytes(least)} and {format_bytes(most)}"
+        )
+        settings += f" (a memory limit {limit})"
+    if args.card is None and options.limit_bytes is not None and options.capacity_bytes != UNLIMITED_BYTES:
+        return f"{settings}, on a card that had {size} for PyTorch when a request failed"
     if args.card is not None:
         return f"{settings}, with {size} for PyTorch"
     if options.capacity_bytes == UNLIMITED_BYTES:

@@ -54,6 +54,17 @@ class Fragments:
         return self._pieces(~self._same_pool & self._same_class)
 
     @cached_property
+    def other_class(self) -> NDArray[np.bool_]:
+        """Per block: whether it is free and its segment is of the size class that does not serve the request."""
+        other: NDArray[np.bool_] = self.case.is_free & ~self._same_class
+        return other
+
+    @property
+    def is_mostly_of_other_class(self) -> bool:
+        """Whether more of what is free is of the other size class than the request could use, were it in one piece."""
+        return int(self.case.sizes[self.other_class].sum()) > self.own.bytes
+
+    @cached_property
     def rest(self) -> Pieces:
         """Of the other size class, or kept back by max_split_size."""
         taken = self.case.is_usable | (self._same_class & ~(self._same_pool & self._same_stream))

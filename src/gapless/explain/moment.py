@@ -43,7 +43,7 @@ class Facts:
 
     limit_bytes: int | None
     capacity_bytes: int | None
-    """What PyTorch may reserve."""
+    """What PyTorch may reserve; the least where a memory limit is known only as a range."""
     device_free_bytes: int | None
     requested_bytes: int | None
     """Of a failed request, as recorded: a multiple of 512 already."""
@@ -184,5 +184,5 @@ def _capacity(
     if request is None:
         return limit
     if request.refused_by_limit:
-        return limit if limit is not None else max(reserved, most_reserved)
+        return limit if limit is not None else request.limit_between(reserved, most_reserved)[0]
     return reserved + request.device_free_bytes if limit is None else min(limit, reserved + request.device_free_bytes)

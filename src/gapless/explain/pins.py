@@ -27,7 +27,8 @@ _MOST_PLACES = 3
 
 
 def pins_of(case: Case) -> tuple[Pin, ...]:
-    """The pinned segments of the request's pool, stream and class, or of all when nothing failed."""
+    """The pinned segments of the request's pool, stream and class, or of all when nothing failed; of the other class
+    where most of what is free is of that."""
     free = _free_bytes(case)
     pinned = _pinned(case, free)
     order = pinned[np.argsort(-free[pinned], kind="stable")][:MOST_PINS]
@@ -58,9 +59,14 @@ def pinned_of(case: Case) -> Pinned:
 
 
 def _free_bytes(case: Case) -> NDArray[np.int64]:
-    """Per segment the free bytes that the request could have used, were they in one piece."""
-    owner, usable = case.state.segment_of_block[case.is_usable], case.sizes[case.is_usable]
-    return np.bincount(owner, weights=usable, minlength=len(case.state.segments)).astype(np.int64)
+    """Per segment the free bytes that the request could have used, were they in one piece.
+
+    Or could have had of the card, were they returned, where most are of the other size class.
+    """
+    fragments = case.fragments
+    free = fragments.other_class if fragments and fragments.is_mostly_of_other_class else case.is_usable
+    owner, sizes = case.state.segment_of_block[free], case.sizes[free]
+    return np.bincount(owner, weights=sizes, minlength=len(case.state.segments)).astype(np.int64)
 
 
 def _pinned(case: Case, free: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -8,11 +8,13 @@ enough, in pieces.
 
 The device's room is known exactly when the card refused (its free bytes are recorded). When a memory limit refused,
 its value is not recorded; it lies between the most that was ever reserved and one segment above what was reserved.
+Where more than that was reserved earlier, the limit was lowered since, and is only known not to be below what was
+reserved at the refusal.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gapless.explain.request import Request, request_of
@@ -64,9 +66,19 @@ class Refusal:
         return max(self.request.rounded_bytes - self.free_in_sum_bytes, 0)
 
     @property
+    def limit_is_known(self) -> bool:
+        """Whether it is a number; else all of the range is possible."""
+        return self.limit_bytes_least == self.limit_bytes_most
+
+    @property
     def is_full(self) -> bool:
-        """See Note [Capacity or fragmentation]."""
+        """See Note [Capacity or fragmentation]; with the least that the limit can be."""
         return self.free_in_sum_bytes < self.request.rounded_bytes or self.in_use_share > FULL_SHARE
+
+    @property
+    def is_full_at_most(self) -> bool:
+        """The same with the most that the limit can be: where the two differ, it is not known."""
+        return replace(self, limit_bytes_least=self.limit_bytes_most).is_full
 
     def would_fit(self, active_bytes: int, limit_bytes: int) -> bool:
         """Whether the same request would neither fail nor be near it with other numbers."""
@@ -81,8 +93,7 @@ def refusal_at(recording: Recording, event: int, facts: Facts) -> Refusal | None
         return None
     reserved = facts.reserved_bytes
     if request.refused_by_limit:
-        earlier = int(recording.curves["reserved"][: event + 1].max())
-        least, most = max(reserved, earlier), max(reserved + request.segment_bytes - 1, earlier)
+        least, most = request.limit_between(reserved, int(recording.curves["reserved"][: event + 1].max()))
     else:
         least = most = reserved + request.device_free_bytes
     if facts.limit_bytes is not None and (request.refused_by_limit or facts.limit_bytes < least):

@@ -45,6 +45,16 @@ class Request:
         """Whether the card had room for the segment that was asked for, so that something else refused."""
         return self.device_free_bytes >= self.segment_bytes
 
+    def limit_between(self, reserved_bytes: int, most_reserved_bytes: int) -> tuple[int, int]:
+        """The least and the most that a memory limit can be that refused it.
+
+        Args:
+            reserved_bytes: When it was refused.
+            most_reserved_bytes: Up to then; more than the most where the limit was lowered since, and then no evidence.
+        """
+        most = reserved_bytes + self.segment_bytes - 1
+        return max(reserved_bytes, most_reserved_bytes) if most_reserved_bytes <= most else reserved_bytes, most
+
     def same_class(self, state: State) -> NDArray[np.bool_]:
         """Per block: whether its segment is of the request's size class."""
         small: NDArray[np.bool_] = state.segments["is_small"].astype(bool) == self.is_small

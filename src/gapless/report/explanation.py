@@ -87,7 +87,7 @@ def _moment(explanation: Explanation, terminal: Terminal) -> None:
     rows = (
         ("requested", facts.requested_bytes),
         ("limit", facts.limit_bytes),
-        ("may reserve", _may_reserve(explanation)),
+        ("may reserve", None if _limit_range(explanation) else _may_reserve(explanation)),
         ("reserved", facts.reserved_bytes),
         ("allocated", facts.allocated_bytes),
         ("free in cache", facts.free_bytes),
@@ -97,6 +97,9 @@ def _moment(explanation: Explanation, terminal: Terminal) -> None:
         ("private pools", facts.private_pool_free_bytes or None),
     )
     cells = [f"{name:<14}{format_bytes(size):>12}" for name, size in rows if size is not None]
+    between = _limit_range(explanation)
+    if between:
+        cells.insert(1, f"{'may reserve':<14}{between:>12}")
     for left, right in zip(cells[::2], [*cells[1::2], ""], strict=False):
         terminal.line(f"  {left}    {right}".rstrip())
 
@@ -107,6 +110,14 @@ def _may_reserve(explanation: Explanation) -> int | None:
     if capacity is None:
         return None
     return min(capacity, max((options.card_bytes or capacity) - options.leave_free_bytes, 0))
+
+
+def _limit_range(explanation: Explanation) -> str:
+    """What a memory limit that refused leaves PyTorch, where that is known only as a range; else nothing."""
+    refusal = explanation.case.refusal
+    if refusal is None or refusal.limit_is_known:
+        return ""
+    return f"{format_bytes(refusal.limit_bytes_least)} to {format_bytes(refusal.limit_bytes_most)}"
 
 
 def _map(explanation: Explanation, terminal: Terminal) -> None:

@@ -30,6 +30,9 @@ def to_json(recording: Recording, replay: Replay, state: ReplayedState | None = 
         "replay": replay_to_json(recording),
         "peak": {f"{name}_bytes": getattr(result, f"{name}_bytes_peak") for name in _PEAKS},
         "reserved_bytes_peak_range": [least, most],
+        "fails": {0: "no", len(replay.results): "yes"}.get(
+            sum(bool(one.failures) for one in replay.results), "unknown"
+        ),
         "ooms": [failure_to_json(failure) for failure in result.failures],
         "served_failures": list(result.served_failures),
         "retries": len(result.retry_events),
@@ -75,7 +78,8 @@ def to_text(
         terminal.line(f"  {name:<10} at most {format_bytes(size):>12}  at event {event}")
     least, most = replay.reserved_bytes_peak_range
     if least != most:
-        terminal.line(f"  reserved by the driver's addresses: {format_bytes(least)} to {format_bytes(most)}")
+        by = "the driver's addresses" if replay.options.limit_bytes_most is None else "what is not known"
+        terminal.line(f"  reserved by {by}: {format_bytes(least)} to {format_bytes(most)}")
     calls = f"{result.device_alloc_calls} allocate, {result.device_free_calls} free"
     if result.device_map_calls:
         calls += f", {result.device_map_calls} map, {result.device_unmap_calls} unmap"
@@ -84,10 +88,18 @@ def to_text(
         _failure(failure, terminal)
     if not result.failures:
         terminal.line("  nothing fails")
+    elif not all(one.failures for one in replay.results):
+        terminal.paragraph(_may_fail(replay), 2)
     if result.undefined:
         terminal.paragraph("PyTorch itself would go on with memory that is not its own; stopped there.", 2)
     if state is not None:
         replayed_state.to_text(state, terminal)
+
+
+def _may_fail(replay: Replay) -> str:
+    """Of a replay that fails for some of what is not known."""
+    by = "the addresses that the driver gives" if replay.options.limit_bytes_most is None else "where the limit lies"
+    return f"Whether it fails is not known: that hangs on {by}. What is shown is the worse of both."
 
 
 def doubt(recording: Recording) -> str:

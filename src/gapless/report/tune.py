@@ -11,6 +11,7 @@ from gapless.explain.engine import input_to_json
 from gapless.report.folded import folded
 from gapless.report.other_devices import others_to_text
 from gapless.tune import Kind, Outcome
+from gapless.tune.grading import is_reached_unchanged
 from gapless.tune.shortlist import one_of_each_sort
 from gapless.units import format_bytes
 
@@ -47,6 +48,7 @@ def to_json(result: TuneResult, others: Sequence[OtherDevice] = ()) -> dict[str,
             "capacity_bytes": case.card.capacity_bytes,
             "total_bytes": case.card.total_bytes,
             "limit_bytes": case.limit.least_bytes if case.limit else None,
+            "limit_bytes_most": case.limit.most_bytes if case.limit else None,
             "leave_free_bytes": case.leave_free_bytes,
         },
         "critical": {
@@ -137,6 +139,9 @@ def _verdict(result: TuneResult, terminal: Terminal) -> None:
         begin = "Memory is full" if settings_help else f"{no_setting}: memory is full"
         words = f"{begin}{grows}: only a smaller job or a larger card can be relied on. What was tried:"
         terminal.line(terminal.paint(words, "bold"))
+    elif best is None and any(is_reached_unchanged(case, one.candidate) for one in result.tried):
+        words = "As it was, the replay gets over the critical moment on this card: it cannot tell which change helps."
+        terminal.line(terminal.paint(words, "bold"))
     elif best is None:
         words = f"{no_setting}, and no other change."
         terminal.line(terminal.paint(words, "bold"))
@@ -181,6 +186,19 @@ def _remarks(result: TuneResult, terminal: Terminal) -> None:
     if any(one.smallest for one in result.tried):
         terminal.paragraph(f"smallest card: {_SMALLEST}", 0)
     terminal.paragraph(f"As it was: {peak} reserved at most on a card of {_room(result)}{calls}.", 0)
+    if case.shrunk_bytes:
+        terminal.paragraph(
+            f"The run had reserved up to {format_bytes(case.shrunk_bytes)} more than it could have when the request"
+            " failed. Replayed is with that little from the start, so a change that fails may only fail earlier.",
+            0,
+        )
+    if case.limit is not None and case.limit.slack_bytes:
+        least, most = format_bytes(case.limit.least_bytes), format_bytes(case.limit.most_bytes)
+        terminal.paragraph(
+            f"The memory limit that refused lies between {least} and {most}. All was replayed with both: unknown is"
+            " where they differ.",
+            0,
+        )
     bound = format_bytes(case.lower_bound_bytes)
     terminal.paragraph(f"No setting can need less than {bound}, the peak of live bytes; it may be out of reach.", 0)
     for risk in result.best.fix.risks if result.best else ():

@@ -54,7 +54,7 @@ def _advice(finding: Finding, best: Fix | None, *, has_failed: bool, grows: bool
     if best is None:
         if not finding.names_settings:
             return finding.what_to_do
-        nothing = "No setting and no other change that was replayed helps on this card"
+        nothing = "No setting and no other change was shown by replay to help on this card"
         return f"{nothing}. {besides}" if besides else f"{nothing}: what is left is a smaller job or a larger card."
     outcome = outcome_in_words(best, has_failed=has_failed)
     if best.grade is not Grade.PROVED:

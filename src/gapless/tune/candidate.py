@@ -74,6 +74,7 @@ class Candidate:
             settings=self.settings,
             capacity_bytes=max(card.capacity_bytes - taken, 0),
             limit_bytes=self._limit(case, card, base.limit_bytes),
+            limit_bytes_most=None if self.lifts_limit or self.fraction is not None else base.limit_bytes_most,
             edits=self.edits,
         )
 

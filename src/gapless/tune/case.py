@@ -40,6 +40,13 @@ class Limit:
         """How much is not known of it."""
         return self.most_bytes - self.least_bytes
 
+    def of_another(self, total_bytes: int, recorded_total_bytes: int) -> Limit:
+        """The same share of another card."""
+        if total_bytes == recorded_total_bytes:
+            return self
+        least, most = (size * total_bytes // recorded_total_bytes for size in (self.least_bytes, self.most_bytes))
+        return Limit(least, most)
+
 
 @dataclass(frozen=True, eq=False)
 class Case:
@@ -84,6 +91,15 @@ class Case:
             return Limit(refusal.limit_bytes_least, refusal.limit_bytes_most)
         return None if known is None else Limit(known, known)
 
+    @cached_property
+    def shrunk_bytes(self) -> int:
+        """How much less could be had when the critical request failed than was reserved before: others took it, or the
+        memory limit was lowered. The replay has the less from the start, and so may fail where the run did not."""
+        if not (self.failed and self.card_is_recorded):
+            return 0
+        had = int(self.recording.curves["reserved"][: self.event + 1].max())
+        return max(0, had - min(self.card.capacity_bytes, self.limit.most_bytes if self.limit else had))
+
     def fraction_on(self, card: Card, settings: Settings) -> float | None:
         """The memory fraction that leaves others what they need; None where nothing has to stay free."""
         return fraction_leaving(card, self.leave_free_bytes, settings) if self.leave_free_bytes else None
@@ -93,23 +109,23 @@ class Case:
     def options(self, card: Card | None = None) -> ReplayOptions:
         """The run as it was, on a card (the case's own, when not said)."""
         on = card or self.card
+        limit = self._limit_on(on)
         return ReplayOptions(
             capacity_bytes=on.capacity_bytes,
             total_bytes=on.total_bytes,
-            limit_bytes=self._limit_on(on),
+            limit_bytes=limit.least_bytes if limit else None,
+            limit_bytes_most=limit.most_bytes if limit else None,
             # A program that caught failures went on after them; one that did not ends there.
             stops_at_failure=len(self.recording.oom_events) <= 1,
         )
 
-    def _limit_on(self, card: Card) -> int | None:
+    def _limit_on(self, card: Card) -> Limit | None:
         """A memory fraction is of the card: on another one the limit is another."""
         if not self.card_is_recorded:
             limit = limit_in_settings(self.recording.settings, card.total_bytes, self.recording.release)
             if limit is not None:
-                return limit
-        if self.limit is None or card.total_bytes == self.recorded_card.total_bytes:
-            return self.limit.least_bytes if self.limit else None
-        return self.limit.least_bytes * card.total_bytes // self.recorded_card.total_bytes
+                return Limit(limit, limit)
+        return self.limit and self.limit.of_another(card.total_bytes, self.recorded_card.total_bytes)
 
     @cached_property
     def before(self) -> Replay:
@@ -123,18 +139,23 @@ class Case:
         return self.card if self.card_is_recorded else recorded_card(self.explained)
 
     @cached_property
+    def control(self) -> Replay:
+        """The run as it was, on the card of the recording, replayed as candidates are."""
+        return replay(self.recording, self.options(self.recorded_card))
+
+    @cached_property
     def repeats_itself(self) -> bool:
         """Replayed as candidates are, on the card of the recording, the critical request fails if it did, and nothing
         else does. Not so where the memory from before a late start was what kept the request from being served."""
-        control = replay(self.recording, self.options(self.recorded_card))
         recorded = set(self.recording.oom_events.tolist())
-        failed = [{failure.event for failure in result.failures} for result in control.results]
+        failed = [{failure.event for failure in result.failures} for result in self.control.results]
         return all(events <= recorded and (not self.failed or self.event in events) for events in failed)
 
     @cached_property
     def lower_bound_bytes(self) -> int:
         """Peak of live requested bytes, the critical request among them: no allocator and no setting needs less."""
-        endless = replace(self.options(), capacity_bytes=UNLIMITED_BYTES, total_bytes=UNLIMITED_BYTES, limit_bytes=None)
+        unlimited = replace(self.options(), limit_bytes=None, limit_bytes_most=None)
+        endless = replace(unlimited, capacity_bytes=UNLIMITED_BYTES, total_bytes=UNLIMITED_BYTES)
         return int(replay(self.recording, endless).result.requested_bytes_peak)
 
     # ---- what is not known
@@ -199,9 +220,12 @@ class Case:
 
 
 def recorded_card(explained: Explained) -> Card:
-    """What PyTorch could reserve when the critical request failed, else the most that it did reserve."""
+    """What PyTorch could reserve when the critical request failed, else the most that it did reserve.
+
+    That it had more earlier is no help: others took it, and will have it again.
+    """
     recording, refusal = explained.recording, explained.refusal
-    capacity = int(recording.curves["reserved"].max())
+    most = capacity = int(recording.curves["reserved"].max())
     if refusal is not None:
-        capacity = max(refusal.reserved_bytes + refusal.request.device_free_bytes, capacity)
-    return Card("as recorded", capacity, max(recording.total_bytes or 0, capacity))
+        capacity = refusal.reserved_bytes + refusal.request.device_free_bytes
+    return Card("as recorded", capacity, max(recording.total_bytes or 0, capacity, most))

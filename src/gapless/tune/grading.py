@@ -5,7 +5,8 @@ cannot tell what comes next, so serving that request is `proved` only if the run
 and does not grow; otherwise it is `modelled`, with the bytes beyond all that was seen. What garbage collection gives
 back hangs on what was not used for a while, so that it was enough for this request is `modelled` as well. And a program
 that caught its failure went on without what it had asked for: it `survives` only if it asked for the same again and got
-it.
+it. Where the run as it was gets over the critical moment too, on the card on which it failed, nothing is known of a
+change.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gapless.replaying import Replay, replay
-from gapless.tune.fix import Grade, Outcome
+from gapless.tune.fix import Grade, Kind, Outcome
 
 if TYPE_CHECKING:
     from gapless._core import ReplayResult
     from gapless.tune.candidate import Candidate
     from gapless.tune.case import Case
+
+SERVING = (Outcome.SURVIVES, Outcome.SERVES_REQUEST)
 
 
 def outcome_of(case: Case, replayed: Replay) -> Outcome:
@@ -45,6 +48,21 @@ def _outcome(case: Case, result: ReplayResult) -> Outcome:
     return Outcome.SURVIVES if goes_on and not result.failures else Outcome.SERVES_REQUEST
 
 
+def is_reached_unchanged(case: Case, candidate: Candidate) -> bool:
+    """Whether the run as it was gets over the critical moment as well, on the card on which it failed: then the replay
+    does not show what made it fail, and cannot tell what a change does about it.
+
+    With a late start that hangs on how the memory from before it is imagined; a change may help with every block where
+    it was.
+    """
+    if candidate.kind in (Kind.CARD, Kind.NONE) or not (case.failed and case.card_is_recorded):
+        return False
+    if outcome_of(case, case.before) in SERVING:
+        return True
+    is_imagined = case.start_bytes > 0 and not candidate.edits.requested and outcome_of(case, case.control) in SERVING
+    return is_imagined and outcome_of(case, _left_as_recorded(case, candidate)) not in SERVING
+
+
 def grade_of(case: Case, candidate: Candidate, outcome: Outcome) -> tuple[Grade, int]:
     """The grade, and the bytes that assumptions concern."""
     assumed = candidate.edited_bytes + case.start_bytes + _unknown_limit(case, candidate)
@@ -52,6 +70,8 @@ def grade_of(case: Case, candidate: Candidate, outcome: Outcome) -> tuple[Grade,
         assumed += max(case.demand_beyond_bytes, case.growth_bytes_per_step)
     if outcome is Outcome.SERVES_REQUEST and _collects(case, candidate):
         assumed += case.request_bytes
+    if case.shrunk_bytes and outcome is Outcome.FAILS and not candidate.lifts_limit:
+        return Grade.GUESS, assumed
     if outcome is Outcome.UNKNOWN or not _is_exact(case) or not _is_told_by_the_change(case, candidate, outcome):
         return Grade.GUESS, assumed
     return (Grade.MODELLED if assumed or not case.recording.trace.is_complete else Grade.PROVED), assumed
@@ -89,5 +109,8 @@ def _is_told_by_the_change(case: Case, candidate: Candidate, outcome: Outcome) -
         return True
     if not case.start_bytes or candidate.edits.requested:
         return False
-    left = replay(case.recording, replace(candidate.options(case), start_as_recorded=True))
-    return outcome_of(case, left) is outcome
+    return outcome_of(case, _left_as_recorded(case, candidate)) is outcome
+
+
+def _left_as_recorded(case: Case, candidate: Candidate) -> Replay:
+    return replay(case.recording, replace(candidate.options(case), start_as_recorded=True))

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gapless.replaying import Replay, replay_many
-from gapless.tune.fix import Fix
-from gapless.tune.grading import grade_of, outcome_of
+from gapless.tune.fix import Fix, Outcome
+from gapless.tune.grading import SERVING, grade_of, is_reached_unchanged, outcome_of
 from gapless.tune.ranking import ranked
 from gapless.tune.risks import risks_of
 from gapless.tune.risks.costs import device_calls
@@ -48,6 +48,8 @@ def measure_cards(
 
 
 def _smallest_card(case: Case, one: Tried, parts: int) -> SmallestCard | None:
+    if one.outcome is Outcome.UNKNOWN:
+        return None
     capacity = (one.candidate.card or case.card).capacity_bytes
     known = {"holds_at": capacity} if one.helps else {"fails_at": capacity}
     return smallest_card(case, one.candidate, parts=parts, **known)
@@ -67,6 +69,8 @@ def with_card(case: Case, one: Tried, smallest: SmallestCard) -> Tried:
 
 def _tried(case: Case, candidate: Candidate, replay: Replay) -> Tried:
     outcome = outcome_of(case, replay)
+    if outcome in SERVING and is_reached_unchanged(case, candidate):
+        outcome = Outcome.UNKNOWN
     grade, assumed = grade_of(case, candidate, outcome)
     before, after = case.before.result, replay.result
     retries, steps = len(after.retry_events), case.step_count

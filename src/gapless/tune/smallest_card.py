@@ -70,7 +70,9 @@ def smallest_card(
         top = holds_at
     else:
         # Under a memory fraction a card must be larger than what is reserved on it.
-        sizes = (top, *(_up(top * k // 32, grain) for k in _STRETCHES))
+        sizes = [top, *(_up(top * k // 32, grain) for k in _STRETCHES)]
+        if holds_at is not None:
+            sizes = [*(size for size in sizes if size < holds_at), holds_at]
         top = next((size for size in sizes if size > fails_at and fits(size)), 0)
     if top == 0:
         return None

@@ -65,8 +65,8 @@ def test_where_nothing_helps_it_is_said_and_no_setting_is_named(tmp_path: Path) 
     answer = advised(explain(pinned(tmp_path)), [fix(outcome=Outcome.FAILS), fix(outcome=Outcome.UNKNOWN)])
 
     assert answer.verdict.what_to_do == (
-        "No setting and no other change that was replayed helps on this card. Allocate what train.py:12 keeps before"
-        " the large tensors."
+        "No setting and no other change was shown by replay to help on this card. Allocate what train.py:12 keeps"
+        " before the large tensors."
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gapless.explain.frames import short_place
 from gapless.explain.rule import Rule
 from gapless.explain.words import alternative, plural, request_places, the_request
+from gapless.recording.reserving import SMALL_BYTES
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def find(case: Case) -> Iterator[Finding]:
     free = f"{format_bytes(refusal.cached_bytes)} were free in the cache"
     if refusal.cached_bytes < refusal.request.rounded_bytes:
         free += f" and {format_bytes(room)} on the card"
-    holes = f"the largest hole is {format_bytes(own.largest_bytes)}" if own.count else "no hole is of its pool"
+    holes = f"the largest hole is {format_bytes(own.largest_bytes)}" if own.count else _no_hole(fragments)
     yield RULE.finding(
         f"{the_request(case, refusal)} failed although {free}: {holes}.",
         why=_why(case, fragments),
@@ -70,15 +71,32 @@ def find(case: Case) -> Iterator[Finding]:
     )
 
 
+def _no_hole(fragments: Fragments) -> str:
+    if not fragments.is_mostly_of_other_class:
+        return "no hole is of its pool"
+    mine, others = _classes(fragments)
+    return f"no hole is for {mine}, those there are serve only {others}"
+
+
+def _classes(fragments: Fragments) -> tuple[str, str]:
+    """The size class of the request, and the other one."""
+    small, large = (f"requests {bound} {format_bytes(SMALL_BYTES)}" for bound in ("up to", "over"))
+    return (small, large) if fragments.refusal.request.is_small else (large, small)
+
+
 def _why(case: Case, fragments: Fragments) -> str:
     pinned = case.pinned
     if not pinned.segments:
         pages = " in whole pages" if case.recording.settings.expandable_segments else ""
-        return f"The free memory lies in {plural(fragments.own.count, 'piece')}, none of which can be returned{pages}."
+        count = fragments.own.count + fragments.rest.count
+        return f"The free memory lies in {plural(count, 'piece')}, none of which can be returned{pages}."
     least, most = format_bytes(pinned.block_bytes_least), format_bytes(pinned.block_bytes_most)
     where = f", allocated at {' and '.join(map(short_place, pinned.at))}" if pinned.at else ""
+    segments = plural(pinned.segments, "segment")
+    if fragments.is_mostly_of_other_class:
+        segments += f" for {_classes(fragments)[1]}"
     return (
-        f"{plural(pinned.segments, 'segment')} with {format_bytes(pinned.free_bytes)} free cannot be returned:"
+        f"{segments} with {format_bytes(pinned.free_bytes)} free cannot be returned:"
         f" {plural(pinned.blocks, 'block')} of {least if least == most else f'{least} to {most}'}"
         f" {'lies' if pinned.blocks == 1 else 'lie'} in {'it' if pinned.segments == 1 else 'them'}{where}."
     )

@@ -102,7 +102,8 @@ def _what_to_do(case: Case) -> dict[str, str]:
     settings = "A setting gains little and puts the failure off." if is_little else "No allocator setting helps."
     kinds = [kind for kind in by_kind(case) if kind in _ADVICE]
     smaller = _ADVICE[kinds[0]] if kinds else "a smaller job"
-    larger = f"{smaller}, or a larger card{_how_large(case)}"
+    own = _own_request(case)
+    larger = f"{own}{smaller}, or a larger card{_how_large(case)}"
     if spike is not None and spike.decides:
         besides = f"{spike.cure} Else: {larger}."
         fits = f"would fit without the {format_bytes(spike.bytes)} that live only for a moment (PEAK401 below)"
@@ -114,6 +115,16 @@ def _what_to_do(case: Case) -> dict[str, str]:
         "what_to_do": f"{settings} What {helps}: {larger}{start}.",
         "besides": f"{larger[0].upper()}{larger[1:]}{start}.",
     }
+
+
+def _own_request(case: Case) -> str:
+    """The request itself as what to make smaller first, where it is larger than all that is in use."""
+    refusal = case.refusal
+    if refusal is None or refusal.request.rounded_bytes <= refusal.active_bytes:
+        return ""
+    place = case.stacks.place(refusal.request.stack)
+    at = f" at {short_place(place)}" if place else ""
+    return f"a smaller request{at}, which alone asks for more than all that is in use; else "
 
 
 def _how_large(case: Case) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gapless.explain.beside import recorded_card_bytes_of
+from gapless.explain.could_have import could_have, had_earlier_bytes
 from gapless.explain.rule import Rule
 from gapless.explain.words import request_places, the_request
 from gapless.units import format_bytes
@@ -22,7 +22,7 @@ RULE = Rule(
     why="It would fail on an empty card too. Usually a shape is wrong (a mask of sequence by sequence, logits of the"
     " whole vocabulary for the whole batch, an accidental broadcast), not the memory.",
     measured="The bytes that the device was asked for are held against the limit: what was reserved plus what the card"
-    " had free, or the process's memory limit.",
+    " had free, or more where it had more earlier in the recording, or the process's memory limit.",
     do="Look at the shapes at the line that made the request. Split the operation, or choose one that needs no such"
     " tensor.",
 )
@@ -35,8 +35,10 @@ def find(case: Case) -> Iterator[Finding]:
     if refusal is None:
         return
     asked = refusal.request.segment_bytes
-    ceiling = max(refusal.limit_bytes_most, recorded_card_bytes_of(case.options) or 0)
-    if refusal.by_limit and refusal.reserved_bytes == 0 and refusal.limit_bytes_least != refusal.limit_bytes_most:
+    had_earlier = had_earlier_bytes(case, refusal)
+    ceiling = max(refusal.limit_bytes_most, had_earlier, could_have(case, refusal).bytes)
+    is_range = refusal.limit_bytes_least != refusal.limit_bytes_most
+    if refusal.by_limit and refusal.reserved_bytes == 0 and is_range and had_earlier < asked:
         ceiling = asked - 1  # nothing was reserved, and yet it was refused
     if asked <= ceiling:
         return

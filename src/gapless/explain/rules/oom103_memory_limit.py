@@ -28,26 +28,28 @@ RULE = Rule(
     " per_process_memory_fraction in PYTORCH_CUDA_ALLOC_CONF. If others need the room, make the job smaller.",
     links=("https://docs.pytorch.org/docs/stable/generated/torch.cuda.memory.set_per_process_memory_fraction.html",),
 )
-_ROUND_FRACTIONS = (20, 10, 4, 100)
+_ROUND_FRACTIONS = (20, 100)
 """Denominators of fractions that people set, the likeliest first."""
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """An error when a limit refused and memory was full under it; a warning when pieces were the cause as well."""
+    """An error when a limit refused and memory was full under it, or no hole is one that such a request may use; a
+    warning when pieces were the cause as well."""
     refusal = case.refusal
     if refusal is None or not refusal.by_limit:
         return
-    known = refusal.limit_bytes_least == refusal.limit_bytes_most
+    known, fragments = refusal.limit_is_known, case.fragments
     confidence: Confidence = "certain" if known or not refusal.cached_bytes else "likely"
     free = refusal.request.device_free_bytes
+    no_other = "; no other allocator setting helps" if refusal.is_full_at_most else ""
     yield RULE.finding(
         f"{the_request(case, refusal)} was refused by a memory limit of the process, not by the card:"
         f" the card had {format_bytes(free)} free.",
-        severity="error" if refusal.is_full else "warning",
+        severity="error" if fragments is None or not fragments.own.count else "warning",
         why=f"{format_bytes(refusal.reserved_bytes)} were reserved, {format_bytes(refusal.active_bytes)} of them in"
         f" use; {_limit_in_words(refusal, known)}.",
         what_to_do="Raise or remove the fraction (torch.cuda.set_per_process_memory_fraction, or"
-        " per_process_memory_fraction in the settings); no other allocator setting helps.",
+        f" per_process_memory_fraction in the settings){no_other}.",
         besides="",
         names_settings=True,
         bytes=free,
@@ -73,14 +75,18 @@ def _limit_in_words(refusal: Refusal, known: bool) -> str:
         f"the limit lies between {format_bytes(refusal.limit_bytes_least)} and {format_bytes(refusal.limit_bytes_most)}"
     )
     fraction = _fraction(refusal)
+    if refusal.is_full and not refusal.is_full_at_most:
+        between += " (where in between decides whether all that is free would do, in one piece)"
     return f"{between}, about {fraction:g} of the card" if fraction else between
 
 
 def _fraction(refusal: Refusal) -> float | None:
-    """The roundest fraction of the card that gives such a limit, taking the card to hold nothing else."""
+    """The only round fraction of the card that gives such a limit, taking the card to hold nothing else; None where
+    several do, or none."""
     card = refusal.reserved_bytes + refusal.request.device_free_bytes
+    least, most = refusal.limit_bytes_least, refusal.limit_bytes_most
     for parts in _ROUND_FRACTIONS:
-        for part in range(1, parts):
-            if refusal.limit_bytes_least <= part * card // parts <= refusal.limit_bytes_most:
-                return part / parts
+        found = [part / parts for part in range(1, parts) if least <= part * card // parts <= most]
+        if found:
+            return found[0] if len(found) == 1 else None
     return None

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from gapless.explain.beside import recorded_card_bytes_of
-from gapless.explain.request import request_of
+from gapless.explain.could_have import could_have
 from gapless.explain.rule import Rule
 from gapless.explain.words import request_places, the_request
 from gapless.units import MIB, format_bytes
@@ -16,7 +13,6 @@ from gapless.units import MIB, format_bytes
 if TYPE_CHECKING:
     from gapless.explain.case import Case
     from gapless.explain.finding import Finding
-    from gapless.explain.refusal import Refusal
 
 RULE = Rule(
     code="OUT501",
@@ -45,11 +41,15 @@ def find(case: Case) -> Iterator[Finding]:
         return
     if refusal.by_limit:
         return
-    known, source = _card(case, refusal)
+    had = could_have(case, refusal)
+    known, source = had.bytes, _EARLIER if had.is_recorded else "of a card with room for"
     outside = known - refusal.limit_bytes_least
-    if outside < max(_LEAST_BYTES, _LEAST_SHARE * known):
-        return
     decides = refusal.is_full and refusal.would_fit(refusal.active_bytes, known)
+    if outside < max(_LEAST_BYTES, _LEAST_SHARE * known) and not (
+        # Asked for more than is left of what it had: no other reason is needed, however little others took.
+        decides and had.is_recorded and refusal.request.segment_bytes > refusal.limit_bytes_most
+    ):
+        return
     held = f"{format_bytes(outside)} of the card are held outside PyTorch"
     yield RULE.finding(
         f"{the_request(case, refusal)} failed because {held}." if decides else f"{held}.",
@@ -59,7 +59,7 @@ def find(case: Case) -> Iterator[Finding]:
         what_to_do="Look with nvidia-smi for other processes on the card and end them, or plan with less memory."
         " No allocator setting brings it back.",
         bytes=outside,
-        confidence="certain" if source == _EARLIER else "likely",
+        confidence="certain" if had.is_recorded else "likely",
         measurements={
             "outside_bytes": outside,
             "card_bytes": known,
@@ -74,20 +74,6 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 _EARLIER = "although earlier in this recording it could have"
-
-
-def _card(case: Case, refusal: Refusal) -> tuple[int, str]:
-    """The most that PyTorch can be known to could have had, and how that is known."""
-    known = recorded_card_bytes_of(case.options)
-    if known is not None:
-        return known, "of a card with room for"
-    reserved = case.recording.curves["reserved"][: refusal.request.event + 1]
-    best = int(reserved.max())
-    for event in case.recording.oom_events[case.recording.oom_events < refusal.request.event]:
-        earlier = request_of(case.recording, int(event))
-        if earlier and not earlier.refused_by_limit:
-            best = max(best, int(np.int64(reserved[event]) + earlier.device_free_bytes))
-    return best, _EARLIER
 
 
 def _as_a_library_shows(case: Case) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gapless import _core
 from gapless.explain.frames import short_place
+from gapless.explain.words import plural
 from gapless.recording.recording import ALLOCATED
 from gapless.tune.candidate import Candidate
 from gapless.tune.edits import freed_early
@@ -45,5 +46,7 @@ def _without(case: Case, place: Frame) -> Candidate | None:
     mine = [stacks.place(int(stack)) == place for stack in case.recording.trace.allocations.stack[rows]]
     rows = rows[np.array(mine, dtype=bool)]
     size = format_bytes(int(case.recording.trace.allocations.size[rows].sum()))
-    change = f"free what {short_place(place)} keeps ({len(rows):,} blocks, {size}) before the request that failed"
+    change = (
+        f"free what {short_place(place)} keeps ({plural(len(rows), 'block')}, {size}) before the request that failed"
+    )
     return freed_early(case, rows, np.full(len(rows), case.event), change)
