@@ -130,7 +130,7 @@ def test_a_log_is_told_by_its_content(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("FRAG201 pinned-segments (likely)\nWhat  The request for 1.95 GiB failed")
-    assert "The message (line 2)\n  CUDA out of memory. Tried to allocate 1.95 GiB." in done.stdout
+    assert "The message (line 2, rank 1)\n  CUDA out of memory. Tried to allocate 1.95 GiB." in done.stdout
     assert "_record_memory_history" in done.stdout
 
 
@@ -284,4 +284,6 @@ def test_what_the_file_holds_is_said_as_it_is(tmp_path: Path, kept: int, words: 
     path = tmp_path / "alone.pickle"
     path.write_bytes(pickle.dumps(value))
 
-    assert words + ", so nothing could be checked" in gapless("explain", path, "--no-fixes").stdout
+    done = gapless("explain", path, "--no-fixes", COLUMNS="110")
+
+    assert words + ", so nothing could be checked" in done.stdout
