@@ -6,7 +6,8 @@ Note [Ranking]
 
 A larger card comes after all that fits the one in question: what it has to spare is no margin there. Margins count as
 equal where they differ by less than 2 % of the card and 256 MiB, so that no setting is added to a simple change for
-the sake of a few pages; a band of equal margins begins at the best of them.
+the sake of a few pages; a band of equal margins begins at the best of them. Nor for the sake of one retry in more
+than ten steps, which counts as none.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from gapless.units import MIB
 if TYPE_CHECKING:
     from gapless.tune.tried import Tried
 
+_RARE_RETRIES = 0.1
 _EQUAL_BYTES, _EQUAL_SHARE = 256 * MIB, 0.02
 
 
@@ -55,7 +57,7 @@ def _within_band(one: Tried) -> tuple[object, ...]:
     fix, candidate = one.fix, one.candidate
     changes = len(candidate.changes) + (candidate.fraction is not None)
     return (
-        fix.retries_per_step or 0.0,
+        int((fix.retries_per_step or 0.0) / _RARE_RETRIES),
         max(changes, int(fix.kind is Kind.CODE)),
         list(Grade).index(fix.grade),
         fix.reserved_bytes_peak_after,

@@ -53,6 +53,12 @@ def test_of_equal_margins_and_options_the_surer_comes_first(plain: Tried) -> Non
     assert ranked([modelled, sure]) == [sure, modelled]
 
 
+def test_a_retry_in_many_steps_is_not_worth_more_options(plain: Tried) -> None:
+    simple, fitted = like(plain, 5 * GIB, retries_per_step=1 / 15), with_more_options(plain, 5 * GIB)
+
+    assert ranked([fitted, simple]) == [simple, fitted]
+
+
 def test_a_band_begins_at_its_best(plain: Tried) -> None:
     """Each is within 200 MiB of the next, but the last is not as good as the first."""
     best, middle = with_more_options(plain, 5 * GIB), with_more_options(plain, 5 * GIB - 200 * MIB)
