@@ -32,7 +32,7 @@ test-virtual: ready-to-test ## The virtual GPU with every release of PyTorch tha
 bench: ready-to-test ## Speed against peers, ratios in one run
 	@$(BIN)/python -m benchmarks
 
-fuzz: ready-to-run ## Fuzz decoder and replay: make fuzz RUNS=1000000 NAME=decoder (needs clang)
+fuzz: ready-to-run ## Fuzz decoder and replay: make fuzz RUNS=1000000 NAME=snapshot (needs clang)
 	@scripts/fuzz.sh $(NAME)
 
 build: ready-to-run ## Build the C++ core and install Gapless into .venv

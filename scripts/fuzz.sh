@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 readonly build=build/fuzz
 shopt -s nullglob
 sources=(core/fuzz/${1:-*}_fuzz.cpp)
-[ "${#sources[@]}" -gt 0 ] || { echo "fuzz: there is no core/fuzz/${1:-NAME}_fuzz.cpp" >&2; exit 2; }
+[ -e "${sources[0]:-}" ] || { echo "fuzz: there is no core/fuzz/${1:-NAME}_fuzz.cpp" >&2; exit 2; }
 
 compiler=${CXX:-clang++}
 empty='extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, decltype(sizeof 0)) { return 0; }'
