@@ -5,22 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gapless.cli.explain_snapshot import redactor_of
 from gapless.cli.rank_files import RankFiles
+from gapless.cli.redacting import redactor_of
 from gapless.explain import Explanation
 from gapless.explain.ranks import Ranks
 from gapless.report.log import paths_in
 from gapless.report.progress import ProgressLine
-from gapless.report.redact import Redactor
 from gapless.report.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gapless.cli.explain_known import Answer, RankAnswer
+    from gapless.cli.explain_known import RankAnswer
     from gapless.explain.finding import Finding
+    from gapless.report.redact import Redactor
 
 
 def explain_folder(args: argparse.Namespace) -> list[Finding]:
@@ -41,12 +42,15 @@ def _print(ranks: Ranks, answers: Sequence[RankAnswer], left_out: Mapping[str, s
     from gapless.report.ranks import to_text as ranks_to_text  # noqa: PLC0415
 
     redactor = _redactor(ranks, left_out) if args.redact else None
+    if redactor is not None:
+        left_out = {path: redactor.error(text) for path, text in left_out.items()}
+        ranks = Ranks(tuple(replace(rank, path=redactor.path(rank.path)) for rank in ranks.all))
     if args.format == "json":
         value = {**ranks.to_json(), "left_out": [{"path": path, "message": text} for path, text in left_out.items()]}
         value["explanations"] = [{**one.to_json(), "fixes": [fix.to_json() for fix in fixes]} for one, fixes in answers]
         print(json.dumps(redactor.json(value) if redactor else value))
         return
-    terminal = Terminal(sys.stdout, redactor.text if redactor else None)
+    terminal = Terminal(sys.stdout, redactor)
     is_markdown = args.format == "markdown"
     fence = ["```"] if is_markdown else []  # the table's columns hold in code alone
     for line in fence:
@@ -66,7 +70,5 @@ def _print(ranks: Ranks, answers: Sequence[RankAnswer], left_out: Mapping[str, s
 def _redactor(ranks: Ranks, left_out: Iterable[str]) -> Redactor:
     """Of every path in the answers, and the names of the files."""
     logs = [rank.explanation for rank in ranks.all if not isinstance(rank.explanation, Explanation)]
-    snapshots: list[Answer] = [
-        (rank.explanation, []) for rank in ranks.all if isinstance(rank.explanation, Explanation)
-    ]
+    snapshots = [rank.explanation.recording for rank in ranks.all if isinstance(rank.explanation, Explanation)]
     return redactor_of(snapshots, {*left_out, *(path for log in logs for path in (*paths_in(log), log.path))})

@@ -141,6 +141,6 @@ def log_of(args: argparse.Namespace) -> LogScan | None:
 
     scan = read_log(args.log)
     if failed_library(scan) is None:
-        edit = Redactor([args.log] if args.redact else []).text
-        say(edit(f"gapless: {args.log} tells of no library beside PyTorch that ran out of memory"))
+        name = Redactor([]).path(args.log) if args.redact else args.log
+        say(f"gapless: {name} tells of no library beside PyTorch that ran out of memory")
     return scan

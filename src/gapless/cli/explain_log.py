@@ -76,5 +76,5 @@ def _print(explanation: LogExplanation, form: str, redact: bool) -> None:
         value = explanation.to_json()
         print(json.dumps(redactor.json(value) if redactor else value))
         return
-    terminal = Terminal(sys.stdout, redactor.text if redactor else None)
+    terminal = Terminal(sys.stdout, redactor)
     to_markdown(explanation, terminal) if form == "markdown" else to_text(explanation, terminal)

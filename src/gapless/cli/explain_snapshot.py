@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any
 from gapless.cli.common import open_options, recordings_of
 from gapless.cli.explain_known import Answer, known_of, log_of
 from gapless.cli.failures import say
+from gapless.cli.redacting import redactor_of
 from gapless.explain import explain_all
 from gapless.recording.choosing import rest_of
 from gapless.report.devices import devices_to_json, rest_to_text
 from gapless.report.progress import ProgressLine
-from gapless.report.redact import Redactor
 from gapless.report.terminal import Terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from gapless.explain import Explanation
     from gapless.explain.finding import Finding
     from gapless.recording.choosing import Rest
+    from gapless.report.redact import Redactor
     from gapless.sources.log import LogScan
 
 
@@ -30,7 +31,7 @@ def explain_snapshot(args: argparse.Namespace) -> list[Finding]:
     """Prints the answer about each device; the findings of all."""
     answers = _answers(args)
     rest = rest_of([one.recording for one, _ in answers], args.device)
-    redactor = redactor_of(answers) if args.redact else None
+    redactor = redactor_of([one.recording for one, _ in answers]) if args.redact else None
     if args.format == "json":
         _print_json(answers, rest, redactor)
     else:
@@ -50,12 +51,6 @@ def _answers(args: argparse.Namespace) -> list[Answer]:
         return [(one, []) if args.no_fixes else known.answer(one, progress) for one in explained]
 
 
-def redactor_of(answers: Sequence[Answer], others: Iterable[str] = ()) -> Redactor:
-    """Of every path in the answers, and others."""
-    paths = {file for one, _ in answers for file in one.recording.files()}
-    return Redactor([*paths, *others, *(one.recording.path for one, _ in answers)])
-
-
 def _print_json(answers: Sequence[Answer], rest: Rest, redactor: Redactor | None) -> None:
     devices: list[dict[str, Any]] = []
     for one, fixes in answers:
@@ -68,7 +63,7 @@ def _print_text(answers: Sequence[Answer], rest: Rest, form: str, redactor: Reda
     from gapless.report.explanation import to_text  # noqa: PLC0415  (JSON needs neither)
     from gapless.report.markdown import to_markdown  # noqa: PLC0415
 
-    terminal = Terminal(sys.stdout, redactor.text if redactor else None)
+    terminal = Terminal(sys.stdout, redactor)
     for number, (one, fixes) in enumerate(answers):
         if number:
             terminal.line()

@@ -9,11 +9,12 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TextIO
 
     from gapless.errors import GaplessError
 
+_UNREAD = "unrecognized arguments: "
 COULD_NOT_RUN, INTERRUPTED, READER_GONE = 2, 130, 141
 
 
@@ -43,9 +44,7 @@ def say(*lines: str) -> None:
 
 def report(error: GaplessError, arguments: Sequence[str] = ()) -> int:
     """One message and its hint: to stderr, and as JSON to stdout where the arguments ask for JSON."""
-    from gapless.report.redact import Redactor  # noqa: PLC0415  (only failures need it)
-
-    edit = Redactor(_paths(arguments, error.where) if "--redact" in arguments else []).text
+    edit = _redacting(arguments, error.where) if "--redact" in arguments else str
     where, message, hint = edit(error.where), edit(error.message), edit(error.hint)
     place, _, inside = where.rpartition(", ")
     if place and message.startswith(inside):  # said already
@@ -56,6 +55,18 @@ def report(error: GaplessError, arguments: Sequence[str] = ()) -> int:
         fields = {"code": error.code, "message": edit(error.message), "hint": hint, "where": edit(error.where)}
         _write_json({"schema": "gapless.error/1", **fields})
     return COULD_NOT_RUN
+
+
+def _redacting(arguments: Sequence[str], where: str) -> Callable[[str], str]:
+    from gapless.report.redact import Redactor  # noqa: PLC0415  (only failures need it)
+
+    redactor = Redactor(_paths(arguments, where))
+
+    def edit(text: str) -> str:
+        known = text.removeprefix(_UNREAD)
+        return redactor.error(text) if known == text else _UNREAD + redactor.path(known)  # may be names of files
+
+    return edit
 
 
 def _write_json(value: dict[str, str]) -> None:

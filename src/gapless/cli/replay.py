@@ -50,11 +50,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the check and the replay of each device."""
+    from gapless.cli.redacting import redactor_of  # noqa: PLC0415
     from gapless.recording.choosing import rest_of  # noqa: PLC0415
     from gapless.replaying import replay  # noqa: PLC0415  (so that --help needs no numpy)
     from gapless.report.devices import devices_to_json, rest_to_text  # noqa: PLC0415
     from gapless.report.progress import ProgressLine  # noqa: PLC0415
-    from gapless.report.redact import Redactor  # noqa: PLC0415
     from gapless.report.replay import to_json, to_text  # noqa: PLC0415
     from gapless.report.replayed_state import state_at  # noqa: PLC0415
     from gapless.report.terminal import Terminal  # noqa: PLC0415
@@ -65,12 +65,13 @@ def run(args: argparse.Namespace) -> int:
         replays = [(one, replay(one, its)) for one, its in zip(recordings, options, strict=True)]
         states = [state_at(one, done, args.at) if args.at is not None else None for one, done in replays]
     rest = rest_of(recordings, args.device)
-    redactor = Redactor([args.file] if args.redact else [])  # nothing else in the answer names a file
+    redactor = redactor_of(recordings) if args.redact else None
     if args.format == "json":
-        values = [redactor.json(to_json(one, done, state)) for (one, done), state in zip(replays, states, strict=True)]
+        values = [to_json(one, done, state) for (one, done), state in zip(replays, states, strict=True)]
+        values = [redactor.json(value) for value in values] if redactor else values
         print(json.dumps(devices_to_json("gapless.replay.devices/1", values, rest)))
         return 0
-    terminal = Terminal(sys.stdout, redactor.text)
+    terminal = Terminal(sys.stdout, redactor)
     for number, ((one, done), state) in enumerate(zip(replays, states, strict=True)):
         if number:
             terminal.line()

@@ -44,10 +44,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the answer for one device, and whether it suits the others."""
+    from gapless.cli.redacting import redactor_of  # noqa: PLC0415
     from gapless.recording.choosing import rest_of  # noqa: PLC0415
     from gapless.report.devices import rest_to_text  # noqa: PLC0415
     from gapless.report.progress import ProgressLine  # noqa: PLC0415
-    from gapless.report.redact import Redactor  # noqa: PLC0415
     from gapless.report.terminal import Terminal  # noqa: PLC0415
     from gapless.report.tune import to_json, to_text  # noqa: PLC0415
     from gapless.tune import TuneOptions, tune  # noqa: PLC0415
@@ -60,12 +60,12 @@ def run(args: argparse.Namespace) -> int:
         asked = TuneOptions(card=card, leave_free_bytes=leave_free, at=args.at, progress=progress)
         result = tune(recordings[0], asked)
         others = other_devices(result, recordings, asked)
-    files = {name for one in recordings for name in one.files()}
-    redactor = Redactor([*files, recordings[0].path] if args.redact else [])
+    redactor = redactor_of(recordings) if args.redact else None
     if args.format == "json":
-        print(json.dumps(redactor.json(to_json(result, others))))
+        value = to_json(result, others)
+        print(json.dumps(redactor.json(value) if redactor else value))
         return 0
-    terminal = Terminal(sys.stdout, redactor.text)
+    terminal = Terminal(sys.stdout, redactor)
     to_text(result, terminal, others)
     rest_to_text(rest_of(recordings, args.device), terminal)
     return 0

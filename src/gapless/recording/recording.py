@@ -128,9 +128,9 @@ class Recording:
         frames = self.snapshot.stacks.frames_of(int(stack))[:FRAMES_MAX]
         return [(shortened(file), line, shortened(function)) for file, line, function in frames]
 
-    def files(self) -> set[str]:
-        """Source files that occur in any stack."""
-        return {file for stack in range(len(self.snapshot.stacks)) for file, _, _ in self.stack(stack)}
+    def frames(self) -> set[tuple[str, int, str]]:
+        """Frames that occur in any stack."""
+        return {frame for stack in range(len(self.snapshot.stacks)) for frame in self.stack(stack)}
 
     def state_before(self, event: int) -> State:
         """Segments and blocks before an event (``event_count``: at the end), from recorded facts."""

@@ -151,7 +151,9 @@ def _holders(explanation: Explanation, terminal: Terminal) -> None:
     terminal.line()
     for holder in holders[:_MOST_PLACES]:
         blocks = "1 block" if holder.blocks == 1 else f"{holder.blocks} blocks"
-        terminal.clipped(f"  {format_bytes(holder.bytes):>12}  {blocks:>11}  {holder.kind:<12} {place(holder.at)}")
+        terminal.clipped(
+            f"  {format_bytes(holder.bytes):>12}  {blocks:>11}  {holder.kind:<12} {place(terminal.frame(holder.at))}"
+        )
     if len(holders) > _MOST_PLACES:
         rest = holders[_MOST_PLACES:]
         more = "1 more place" if len(rest) == 1 else f"{len(rest)} more places"
@@ -172,7 +174,7 @@ def _growth(explanation: Explanation, terminal: Terminal) -> None:
     _heading("What grows with every step", terminal)
     for growth in explanation.growth[:_MOST_GROWTHS]:
         rate = f"{format_bytes(growth.bytes_per_step)} a step"
-        terminal.clipped(f"  {rate:>20}  over {growth.steps} steps  {place(growth.at)}")
+        terminal.clipped(f"  {rate:>20}  over {growth.steps} steps  {place(terminal.frame(growth.at))}")
 
 
 def _findings(explanation: Explanation, terminal: Terminal) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gapless.explain.log.explanation import where
 from gapless.report.explanation import headline, verdict_to_text
+from gapless.report.redact import PATH
 
 if TYPE_CHECKING:
     from gapless.explain.log import LogExplanation
     from gapless.report.terminal import Terminal
-
-# Not the rest of a URL: what PyTorch's messages link to is no secret.
-_PATH = re.compile(r"(?<![\w:/\\.])(?:[A-Za-z]:|~)?[/\\](?:[^\s/\\:'\",;()]+[/\\])*[^\s/\\:'\",;()]+")
 
 
 def to_text(explanation: LogExplanation, terminal: Terminal) -> None:
@@ -63,8 +60,8 @@ def to_markdown(explanation: LogExplanation, terminal: Terminal) -> None:
 
 def paths_in(explanation: LogExplanation) -> set[str]:
     """Everything in the answer that looks like a path of a file."""
-    return {path for text in _texts(explanation.to_json()) for path in _PATH.findall(text)} | {
-        path for row in explanation.rows for path in _PATH.findall(row.message.text)
+    return {path for text in _texts(explanation.to_json()) for path in PATH.findall(text)} | {
+        path for row in explanation.rows for path in PATH.findall(row.message.text)
     }
 
 

@@ -39,7 +39,7 @@ def to_markdown(explanation: Explanation, fixes: Sequence[Fix], terminal: Termin
         ]
         _table(("change", "outcome", "grade", "reserved at most"), rows, terminal)
     rows_of_places = [
-        (format_bytes(holder.bytes), str(holder.blocks), holder.kind, _code(place(holder.at)))
+        (format_bytes(holder.bytes), str(holder.blocks), holder.kind, _code(place(terminal.frame(holder.at))))
         for holder in explanation.holders[:_MOST_PLACES]
     ]
     if rows_of_places:

@@ -1,6 +1,7 @@
-"""Leaves source paths out of a report: each file gets a short name that is the same wherever the file occurs.
+"""Leaves paths out of a report: each file gets a short name that is the same wherever the file occurs.
 
-The names are replaced in the finished report, in every text of it, so that no part can forget to do it.
+What is known to be a path is redacted as such: frames, fields named for it, the beginning of an error. Inside texts
+only whole paths are replaced, and places as messages write them (`train.py:41`): a file may be named like any word.
 """
 
 from __future__ import annotations
@@ -11,43 +12,90 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gapless.explain.finding import Frame
+
 _HASH_CHARS = 8
-_SEPARATORS = re.compile(r"[/\\]")
+_SEPARATOR = re.compile(r"[/\\]")
+# Not the rest of a URL: what PyTorch's messages link to is no secret.
+PATH = re.compile(r"(?<![\w:/\\.])(?:[A-Za-z]:|~)?[/\\](?:[^\s/\\:'\",;()`]+[/\\])*[^\s/\\:'\",;()`]+")
+"""What looks like the whole path of a file."""
+_PATH_KEYS = {"path", "file"}
+_WORD_KEYS = {"at", "schema", "code", "name", "kind"}
+"""Fields whose texts are words of ours (`at` as text: a moment)."""
 
 
 class Redactor:
-    """Replaces given paths, and their file names, in texts and in JSON.
+    """Replaces paths in texts, in frames and in JSON.
 
-    >>> Redactor(["/home/ada/secret/train.py"]).text("at /home/ada/secret/train.py:3, train.py:9")
-    'at file-4a587bd3:3, file-4a587bd3:9'
+    >>> Redactor(["/home/ada/secret/train.py"], [("oom", 3, "f")]).text("at /home/ada/secret/train.py:3, oom:3: oom")
+    'at file-4a587bd3:3, file-cd2452db:3: oom'
     """
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        known = sorted(set(paths), key=len, reverse=True)
-        self._names = {path: f"file-{_hash(path)}" for path in known if len(path) > 1}
-        for path in known:  # the name alone may be that of another file, which then keeps it
-            name = _SEPARATORS.split(path)[-1]
-            if len(name) > 1:
-                self._names.setdefault(name, f"file-{_hash(path)}")
-        forms = sorted(self._names, key=len, reverse=True)
-        # A short name is replaced only as a whole word: "a.py" must not be cut out of "data.py".
-        self._pattern = (
-            re.compile(r"(?<![\w.-])(?:" + "|".join(map(re.escape, forms)) + r")(?![\w-])") if forms else None
-        )
+    def __init__(self, paths: Iterable[str], frames: Iterable[Frame] = ()) -> None:
+        """`paths`: of files that are read; `frames`: all that the report may tell of."""
+        frames = set(frames)
+        self._given = set(paths)
+        self._names = {name: f"file-{_hash(name)}" for name in (*self._given, *(file for file, _, _ in frames))}
+        self._places: dict[str, str] = {}
+        for file, line, _ in sorted(frames):  # the name alone may be that of another file, which then keeps it
+            name = _SEPARATOR.split(file)[-1]
+            if name:
+                self._places.setdefault(f"{name}:{line}", f"{self.path(file)}:{line}")
+        told = (*self._names, *(function for _, _, function in frames if _tells_path(function)))
+        self._whole = {text: self.path(text) for text in told if _SEPARATOR.search(text[:-1] or "")}
+        self._pattern = _any_of([*self._whole, *self._places])
+
+    def path(self, path: str) -> str:
+        """The name given instead of a path; nothing stays nothing."""
+        return self._names.get(path) or (f"file-{_hash(path)}" if path else "")
+
+    def frame(self, frame: Frame) -> Frame:
+        """A frame without its path; a function keeps its name unless that tells one."""
+        file, line, function = frame
+        return self.path(file), line, self._function(function)
+
+    def error(self, text: str) -> str:
+        """A text about a file, which may begin with its path or quote it."""
+        begun = _any_of(self._given, before=r"(?:^|(?<=gapless: ))(['\"]?)", after=r"\1(?=$|[\s:,])")
+        quoted = _any_of(self._given, before=r"(?<=['\"])()", after=r"(?=['\"])")
+        for pattern in (begun, quoted):
+            if pattern is not None:
+                text = pattern.sub(lambda match: f"{match[1]}{self.path(match[2])}{match[1]}", text)
+        return self.text(text)
 
     def text(self, text: str) -> str:
         """The text without the paths."""
-        return self._pattern.sub(lambda match: self._names[match[0]], text) if self._pattern else text
+        if self._pattern is not None:
+            text = self._pattern.sub(lambda match: self._whole.get(match[2]) or self._places[match[2]], text)
+        return PATH.sub(lambda match: self.path(match[0]), text)
 
-    def json(self, value: Any) -> Any:
+    def json(self, value: Any, key: str = "") -> Any:
         """The same of every text inside a JSON value."""
         if isinstance(value, str):
-            return self.text(value)
+            if key in _PATH_KEYS:
+                return self.path(value)
+            if key == "function":
+                return self._function(value)
+            return value if key in _WORD_KEYS else self.text(value)
         if isinstance(value, dict):
-            return {key: self.json(item) for key, item in value.items()}
+            return {name: self.json(item, name) for name, item in value.items()}
         if isinstance(value, (list, tuple)):
-            return [self.json(item) for item in value]
+            return [self.json(item, key) for item in value]
         return value
+
+    def _function(self, name: str) -> str:
+        return self.path(name) if _tells_path(name) else name
+
+
+def _tells_path(function: str) -> bool:
+    """Whether the name of a function holds a path; C++ has operators of these signs."""
+    return bool(_SEPARATOR.search(re.sub(r"\boperator\s*/=?", "", function)))
+
+
+def _any_of(texts: Iterable[str], before: str = r"(?<![\w.-])()", after: str = r"(?![\w-])") -> re.Pattern[str] | None:
+    """Any of the texts as a whole, the longest first: "a.py" must not be cut out of "data.py"."""
+    longest = sorted(filter(None, set(texts)), key=len, reverse=True)
+    return re.compile(f"{before}({'|'.join(map(re.escape, longest))}){after}") if longest else None
 
 
 def _hash(path: str) -> str:

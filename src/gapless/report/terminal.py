@@ -6,8 +6,11 @@ import os
 import re
 import shutil
 import textwrap
-from collections.abc import Callable
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from gapless.explain.finding import Frame
+    from gapless.report.redact import Redactor
 
 _CODES = {"bold": "1", "dim": "2", "error": "1;31", "warning": "1;33", "info": "1;36"}
 _PAINT = re.compile(r"(\x1b\[(?:0|" + "|".join(_CODES.values()) + ")m)")
@@ -32,16 +35,23 @@ class Terminal:
     Whatever is written, no control character reaches the stream but for line ends and the colours of `paint`.
     """
 
-    def __init__(self, stream: TextIO, edit: Callable[[str], str] | None = None) -> None:
-        """`edit` is applied to each text before it is broken into lines, as when paths are left out."""
+    def __init__(self, stream: TextIO, redactor: Redactor | None = None) -> None:
+        """`redactor` leaves the paths out of each text before it is broken into lines, and of each frame."""
         self._stream = stream
-        self._edit = edit or (lambda text: text)
+        self._redactor = redactor
         self._colour = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self.width = min(shutil.get_terminal_size((_WIDEST, 24)).columns, _WIDEST)
 
     def paint(self, text: str, style: str) -> str:
         """The text in a style: bold, dim, error, warning or info."""
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self._colour else text
+
+    def _edit(self, text: str) -> str:
+        return self._redactor.text(text) if self._redactor else text
+
+    def frame(self, frame: Frame | None) -> Frame | None:
+        """A frame as it may be shown."""
+        return self._redactor.frame(frame) if self._redactor and frame else frame
 
     def edited(self, text: str) -> str:
         """The text as it will stand there, for columns that have to be as wide."""

@@ -64,8 +64,9 @@ def _fixes(explanation: Explanation, card: Card) -> list[Fix]:
 def to_text(ended: Ended, card: Card, processes: list[RanProcess], stream: TextIO, *, redact: bool = False) -> None:
     """Writes the report."""
     paths = [one.snapshot for one in processes if one.snapshot]
-    paths += [file for one in processes for e, _ in one.explanations for file in e.recording.files()] if redact else []
-    terminal = Terminal(stream, Redactor(paths).text if redact else None)
+    recordings = [explanation.recording for one in processes for explanation, _ in one.explanations]
+    frames = {frame for one in recordings for frame in one.frames()} if redact else set()
+    terminal = Terminal(stream, Redactor(paths, frames) if redact else None)
     how = "ran out of memory" if ended.ran_out else f"ended with status {ended.status}"
     terminal.line(f"gapless: on {card.name}, a card that is not there, with PyTorch {ended.torch.version}: {how}")
     if not processes:
@@ -97,7 +98,8 @@ def _unknown(process: RanProcess, terminal: Terminal) -> None:
     if assumptions:
         terminal.line("  Values that nothing computed were used here:")
     for one in assumptions[:_MOST_ASSUMPTIONS]:
-        terminal.line(f"    {one['file']}:{one['line']}: {one['assumed']} ({one['times']} times)")
+        file, line, _ = terminal.frame((one["file"], one["line"], "")) or ("", 0, "")
+        terminal.line(f"    {file}:{line}: {one['assumed']} ({one['times']} times)")
     if len(assumptions) > _MOST_ASSUMPTIONS:
         terminal.line(f"    and at {len(assumptions) - _MOST_ASSUMPTIONS} more places")
     for library in foreign_libraries(process.facts):
