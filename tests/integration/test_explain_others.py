@@ -143,7 +143,7 @@ def test_room_for_others_that_the_cache_takes() -> None:
     fix = next(fix for fix in answer["fixes"] if fix["kind"] == "setting")
     assert answer["verdict"]["what_to_do"].startswith(f"S{fix['change'][1:]}: the recorded run fits. Or call ")
     assert (fix["outcome"], fix["grade"]) == ("serves_request", "proved")
-    assert "per_process_memory_fraction:0.75" in fix["conf"]
+    assert "per_process_memory_fraction:0.749" in fix["conf"]  # a page less than the three quarters that stay
     assert fix["reserved_bytes_peak_after"] <= 18 << 30 < fix["reserved_bytes_peak_before"]
     assert explained(file_of(name), "--card", "24GiB", "--leave-free", "22GiB")["verdict"]["code"] == "OOM101"
 

@@ -68,7 +68,7 @@ def test_holes_of_the_other_class_are_named_with_their_pins(tmp_path: Path) -> N
     assert len(small.pins) == 64
     assert large.verdict.why == (
         "1 segment for requests over 1.00 MiB with 998.00 MiB free cannot be returned: 1 block of 2.00 MiB lies in"
-        " them, allocated at train.py:8."
+        " it, allocated at train.py:8."
     )
 
 
