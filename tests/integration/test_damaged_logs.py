@@ -67,7 +67,7 @@ def test_text_is_read_through_its_damage(name: str, tmp_path: Path) -> None:
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[:5] == expected.stdout.splitlines()[:5]
-    assert "The message (line 3, rank 1)" in expected.stdout
+    assert "The message (line 3, rank 0)" in expected.stdout
 
 
 @pytest.mark.parametrize("name", [name for name in DAMAGED if "packed" not in name and "hole" not in name])
