@@ -54,7 +54,19 @@ def kinds_of(case: Case) -> NDArray[np.int64]:
 
 
 _BY_ROLE = np.array(
-    [UNKNOWN, UNKNOWN, WEIGHTS, ACTIVATIONS, GRADIENTS, OPTIMIZER, OPTIMIZER, OPTIMIZER, GRADIENTS, TEMPORARY],
+    [
+        UNKNOWN,
+        UNKNOWN,
+        WEIGHTS,
+        ACTIVATIONS,
+        GRADIENTS,
+        OPTIMIZER,
+        OPTIMIZER,
+        OPTIMIZER,
+        GRADIENTS,
+        TEMPORARY,
+        UNKNOWN,
+    ],
     dtype=np.int64,
 )
 """What memory of a role is, as long as nothing is known of its life."""

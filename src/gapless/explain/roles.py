@@ -37,6 +37,8 @@ class Role(IntEnum):
     """Buffers that hold gradients: buckets, accumulation."""
     SCRATCH = 9
     """Work on gradients or parameters that keeps nothing: clipping, scaling, gathering."""
+    CONSTRUCTION = 10
+    """Makes an object of any class: a model, but as well the engine of a server."""
 
 
 OF_OPTIMIZER = (Role.OPTIMIZER, Role.OPTIMIZER_STATE, Role.OPTIMIZER_LISTS)
@@ -49,6 +51,8 @@ def _is(pattern: str) -> re.Pattern[str]:
 # (path, function, role): the first row that fits a frame decides; no row: the frame does not decide.
 _ANY = _is("")
 _RULES: tuple[tuple[re.Pattern[str], re.Pattern[str], Role], ...] = (
+    (_ANY, _is(r"(?i)kv_?caches?(?:_|$)"), Role.OTHER),  # the cache of a server, made once as weights are
+    (_is(r"(?i)(?:kv_?cache|cache_engine)[^/]*$"), _ANY, Role.OTHER),
     (_is(r"accumulate_grad\.cpp$"), _ANY, Role.GRADIENT),
     (_is(r"engine\.cpp$|\.cpp$"), _is(r"autograd::(?:Engine|generated::\w+Backward|\w*Backward)"), Role.BACKWARD),
     (_is(r"(?:^|/)torch/optim/"), _is(r"^_init_group$|init_state|_init_\w*state"), Role.OPTIMIZER_STATE),
@@ -95,7 +99,7 @@ def role_of(stack: Stack) -> Role:
             return role
         makes = makes or (frame[2] == "__init__" and origin_of(frame[0]) is not Origin.NATIVE)
     if makes:
-        return Role.SETUP
+        return Role.CONSTRUCTION
     return Role.OTHER if any(origin_of(frame[0]) is not Origin.NATIVE for frame in stack) else Role.NONE
 
 

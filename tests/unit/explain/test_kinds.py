@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from gapless.explain import ExplainOptions
+from gapless.explain.case import open_case
+from gapless.explain.finding import KINDS
+from gapless.recording import open_recordings
+from tests.recordings import each_shared_snapshot
 from tests.unit.explain.diary import MIB, Diary, Frames, at, model_call, optimizer_step
 from tests.unit.explain.known import BATCH, FOREACH, Net, kinds_in, named
 from tests.unit.explain.programs import MAKES_WEIGHTS
@@ -259,3 +264,15 @@ def test_the_workspaces_of_a_matrix_library_are_temporary(net: Net, diary: Diary
 
     kinds = kinds_in(diary, tmp_path)
     assert (kinds["workspace0"], kinds["workspace1"], kinds["kept0"]) == ("temporary", "temporary", "activations")
+
+
+@each_shared_snapshot(lambda path: path.name == "torch2.5_megatron_vllm_private_pools_no_trace.pickle")
+def test_a_cache_of_keys_and_values_without_a_trace_is_no_weight(path: Path) -> None:
+    """Nothing tells there but the stacks: of a cache made once, that an engine made it."""
+    (recording,) = open_recordings(str(path))
+    case = open_case(recording, ExplainOptions())
+
+    bytes_of = {kind: int(case.sizes[~case.is_free & (case.kinds == row)].sum()) for row, kind in enumerate(KINDS)}
+
+    assert bytes_of["weights"] < 1 << 30
+    assert bytes_of["unknown"] > 20 << 30
