@@ -33,6 +33,14 @@ def test_our_own_lines_are_in_no_traceback_and_no_stack(python: Path, tmp_path: 
     assert b"gapless/virtual" not in recorded
 
 
+def test_a_larger_context_leaves_less(python: Path, tmp_path: Path) -> None:
+    done = run(python, tmp_path, "pinned.py", card="1GiB", options=("--context", "640MiB"))
+
+    assert done.status == OUT_OF_MEMORY
+    assert "GPU 0 has a total capacity of 1024.00 MiB of which" in done.errors
+    assert done.report["card"]["capacity_bytes"] == 384 << 20
+
+
 def test_a_script_that_records_itself_finds_its_own_events(python: Path, tmp_path: Path) -> None:
     run(python, tmp_path, "self_recording.py", str(tmp_path / "own.pickle"))
     own = pickle.loads((tmp_path / "own.pickle").read_bytes())

@@ -8,13 +8,16 @@ import os
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gapless.cli.common import FORMATS, settings_text
 from gapless.errors import InputError
+from gapless.units import format_bytes, parse_bytes
 
 if TYPE_CHECKING:
+    from gapless.cards import Card
     from gapless.report.virtual_run import RanProcess
     from gapless.virtual.launch import Ended
 
@@ -39,6 +42,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--card", metavar="CARD", required=True, help="a card's name (h100-80g) or a size (24GiB)")
     parser.add_argument("--gpus", metavar="N", type=int, default=1, help="how many of them (default: 1)")
     parser.add_argument("--conf", metavar="TEXT", help="settings of PyTorch's allocator for this run")
+    parser.add_argument("--context", metavar="SIZE", help="what the CUDA context takes (default: the card's)")
+    parser.add_argument(
+        "--addresses",
+        choices=("ascending", "descending"),
+        default="ascending",
+        help="how the driver chooses addresses; up to PyTorch 2.11 it matters a little (default: ascending)",
+    )
     parser.add_argument("--steps", metavar="N", type=int, help="stop after N steps of an optimizer")
     parser.add_argument("--save", metavar="FILE", help="keep the recording: a snapshot, or a folder for several ranks")
     parser.add_argument(
@@ -66,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
     if not 0 <= args.selected <= 1:
         raise InputError(f"{args.selected} is not a part of a whole, 0 to 1", where="--selected")
     card = find_card(args.card)
+    if args.context is not None:
+        card = with_context(card, parse_bytes(args.context, "--context"))
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     command = launch.command_of(words)
     env = dict(os.environ)
@@ -75,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="gapless-") as folder:
         ended = launch.run(
             command,
-            virtual_card(card, args.gpus),
+            replace(virtual_card(card, args.gpus), addresses=args.addresses),
             Path(folder),
             env=env,
             stdout=out,
@@ -91,6 +103,17 @@ def run(args: argparse.Namespace) -> int:
         else:
             to_text(ended, card, processes, sys.stderr, redact=args.redact)
     return _status(ended)
+
+
+def with_context(card: Card, context_bytes: int) -> Card:
+    """The same card with another context.
+
+    Raises:
+        InputError: Nothing is left beside it.
+    """
+    if context_bytes >= card.total_bytes:
+        raise InputError(f"a context of {format_bytes(context_bytes)} leaves nothing of the card", where="--context")
+    return replace(card, capacity_bytes=card.total_bytes - context_bytes)
 
 
 def _status(ended: Ended) -> int:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from gapless.virtual.installation import TorchBuild
 
 
+ADDRESSES = ("ascending", "descending")
+"""How a driver chooses addresses: upwards (Windows, WSL), or downwards in steps of 32 MiB (Linux)."""
 _CODE_OF = {87: 86, 89: 86, 103: 100, 121: 120}
 """Capabilities for which PyTorch's wheels have no code of their own: see torch.cuda.get_arch_list()."""
 
@@ -33,6 +35,8 @@ class VirtualCard:
     l2_bytes: int
     registers_per_multiprocessor: int = 65536
     devices: int = 1
+    addresses: str = "ascending"
+    """Where new memory lies: one of ADDRESSES."""
     extra: str = ""
     """Further settings of the card, as in virtual_gpu/card/settings.h."""
 
@@ -56,6 +60,7 @@ class VirtualCard:
             "shared_per_multiprocessor": self.shared_per_multiprocessor_bytes,
             "shared_per_block": self.shared_per_multiprocessor_bytes - KIB,
             "l2_cache": self.l2_bytes,
+            "addresses": self.addresses,
             "cudnn": torch.cudnn,
         }
         return ";".join([*(f"{key}={value}" for key, value in values.items()), *filter(None, [self.extra])])

@@ -28,6 +28,8 @@ COULD_NOT_RUN = 2
         (["--card", "24GiB", "--gpus", "0", "x.py"], "--gpus and --steps count from 1"),
         (["--card", "24GiB", "--steps", "0", "x.py"], "--gpus and --steps count from 1"),
         (["--card", "24GiB", "--selected", "2", "x.py"], "2.0 is not a part of a whole, 0 to 1"),
+        (["--card", "24GiB", "--context", "24GiB", "x.py"], "a context of 24.00 GiB leaves nothing of the card"),
+        (["--card", "24GiB", "--addresses", "up", "x.py"], "invalid choice: 'up'"),
         (["--card", "a100", "x.py"], "'a100' is short for 2 cards"),
     ],
 )
