@@ -40,7 +40,7 @@ class Beside:
     @property
     def cached_bytes(self) -> int:
         """Reserved by PyTorch and not in use: at the end, where one failed; never in use, where room is asked for."""
-        return self.reserved_bytes - self.active_bytes
+        return max(self.reserved_bytes - self.active_bytes, 0)  # less is reserved where segments are not recorded
 
     @cached_property
     def reserved_bytes(self) -> int:

@@ -48,7 +48,7 @@ class Refusal:
     @property
     def cached_bytes(self) -> int:
         """Reserved and not in use."""
-        return self.reserved_bytes - self.active_bytes
+        return max(self.reserved_bytes - self.active_bytes, 0)  # less is reserved where segments are not recorded
 
     @property
     def free_in_sum_bytes(self) -> int:

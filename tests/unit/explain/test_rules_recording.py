@@ -167,6 +167,24 @@ def test_a_file_without_segments_is_judged_by_its_events(tmp_path: Path) -> None
     assert replayed["exact"] is False  # although each event is repeated: they contradict the file
 
 
+def test_allocations_without_segments_leave_the_cache_unknown_and_not_negative(tmp_path: Path) -> None:
+    names = ("action", "addr", "size", "stream")
+    rows = [("alloc", (1 << 40) + number * 50 * MIB, 50 * MIB, 0) for number in range(3)]
+    path = tmp_path / "no_segments.pickle"
+    path.write_bytes(
+        pickle.dumps({"segments": [], "device_traces": [[dict(zip(names, row, strict=True)) for row in rows]]})
+    )
+    (recording,) = open_recordings(str(path))
+
+    verdict, findings = explain(recording).verdict, explain(recording).findings
+
+    assert (verdict.code, verdict.confidence) == ("OK000", "unsure")
+    assert "-" not in verdict.why
+    assert verdict.why.startswith("More in use than reserved cannot be")
+    assert findings[0].measurements["cached_bytes"] == 0
+    assert "REC704" in {finding.code for finding in findings}
+
+
 def test_recording_under_other_settings_is_not_exact(diary: Diary, tmp_path: Path) -> None:
     options = OpenOptions(conf="max_split_size_mb:21", release=Release(2, 14))
 

@@ -43,10 +43,15 @@ def find(case: Case) -> Iterator[Finding]:
     )
     if others:
         message = message.replace("Nothing failed.", f"Nothing failed then ({plural(others, 'failure')} elsewhere).")
-    idle = facts.reserved_bytes - facts.active_bytes
+    idle = _cached_bytes(case)
+    cached = f"{format_bytes(idle)} were cached for later use."
+    if facts.active_bytes > facts.reserved_bytes:
+        cached = (
+            "More in use than reserved cannot be: the recording leaves out segments, so what was cached is unknown."
+        )
     yield RULE.finding(
         message,
-        why=f"{format_bytes(idle)} were cached for later use. {what_is_in_use(case)}".rstrip(),
+        why=f"{cached} {what_is_in_use(case)}".rstrip(),
         what_to_do="Look at a failure with --at oom." if others else "Nothing has to be done.",
         bytes=facts.reserved_bytes,
         measurements={
@@ -56,6 +61,11 @@ def find(case: Case) -> Iterator[Finding]:
             "failures": others,
         },
     )
+
+
+def _cached_bytes(case: Case) -> int:
+    """Reserved and not in use; 0 where the recording shows less reserved than in use."""
+    return max(case.facts.reserved_bytes - case.facts.active_bytes, 0)
 
 
 def _one_moment(case: Case) -> Finding:
@@ -71,7 +81,7 @@ def _one_moment(case: Case) -> Finding:
         measurements={
             "active_bytes": facts.active_bytes,
             "reserved_bytes": facts.reserved_bytes,
-            "cached_bytes": facts.reserved_bytes - facts.active_bytes,
+            "cached_bytes": _cached_bytes(case),
             "failures": 0,
         },
     )
