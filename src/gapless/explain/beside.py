@@ -23,6 +23,8 @@ LARGE_CACHE_BYTES = 256 * MIB
 
 _LARGE_SHARE = 0.25
 """Of the card, or else of what was reserved, that a cache must be to be a reason by itself."""
+_MOSTLY = 0.5
+"""Of the memory in use: when so much grew, that is the reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,15 @@ class Beside:
         if self.has_failed:
             return self.cached_bytes >= LARGE_CACHE_BYTES and could_have >= wanted and self._cache_matters
         return self.room_bytes < wanted and self.fits_beside is True
+
+    @property
+    def is_starved_by_growth(self) -> bool:
+        """Whether it failed beside memory that mostly grew: neither the cache nor others are at fault then."""
+        steps = self.case.steps
+        if not self.has_failed or self.is_starved_by_cache or self.outside_bytes or steps is None:
+            return False
+        grown = sum(one.bytes_total for one in self.case.growth)
+        return bool(grown) and steps.is_training and grown >= _MOSTLY * self.active_bytes
 
     @property
     def _cache_matters(self) -> bool:

@@ -45,6 +45,25 @@ def test_growth_that_will_fill_every_card_is_the_error(tmp_path: Path) -> None:
     assert "on the largest card known here" in explanation.verdict.why
 
 
+def test_growth_stays_the_reason_where_a_log_says_that_a_library_failed_beside_it(tmp_path: Path) -> None:
+    recording = training(2 * GIB, 40, keep_bytes=64 * MIB).open(tmp_path)
+
+    explanation = explain(recording, ExplainOptions(outside_failure="NCCL"))
+
+    assert (explanation.verdict.code, explanation.verdict.confidence) == ("GROW301", "likely")
+    assert explanation.verdict.message.startswith("NCCL did not get memory beside the ")
+    assert "A larger card or other settings only delay the failure." in explanation.verdict.what_to_do
+    assert "OOM101" not in {finding.code for finding in explanation.findings}
+
+
+def test_growth_is_not_the_reason_where_others_hold_what_a_library_lacked(tmp_path: Path) -> None:
+    recording = training(2 * GIB, 40, keep_bytes=64 * MIB).open(tmp_path)
+
+    explanation = explain(recording, ExplainOptions(outside_failure="NCCL", recorded_card_bytes=24 * GIB))
+
+    assert explanation.verdict.code == "OUT501"
+
+
 def test_growth_is_held_against_the_card_that_is_named(tmp_path: Path) -> None:
     recording = training(8 * GIB, 12, keep_bytes=64 * MIB).open(tmp_path)
 

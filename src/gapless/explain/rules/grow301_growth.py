@@ -16,7 +16,7 @@ from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain.case import Case
-    from gapless.explain.finding import Finding
+    from gapless.explain.finding import Confidence, Finding
     from gapless.explain.refusal import Refusal
 
 RULE = Rule(
@@ -30,7 +30,8 @@ RULE = Rule(
     " each beginning of a step the bytes in use are added up by place; a place grows when they rise in at least three"
     " of four steps, hardly ever fall, and what the first half of the steps made is still there: larger batches are"
     " not growth, nor is a loop that only loads. It is the error when the failed request was made by that loop and"
-    " would have been served without what grew, or, in a loop of training, when most of the memory in use grew. Where"
+    " would have been served without what grew, or, in a loop of training, when most of the memory in use grew; so it"
+    " is where a library failed (--log) and neither the cache nor others hold what it lacked. Where"
     " nothing failed it is the error when a loop of training grew over at least 8 steps and at that rate fills the"
     " card (the largest one known, if none is named) within 10,000 steps.",
     do="Look at the place: keep loss.item() or loss.detach() instead of loss, move kept outputs to the CPU, bound the"
@@ -72,7 +73,7 @@ def find(case: Case) -> Iterator[Finding]:
         what_to_do=f"{cure} A larger card or other settings only delay the failure.",
         besides=cure,
         bytes=total,
-        confidence="certain" if is_cause and case.steps and case.steps.is_training else "likely",
+        confidence=_confidence(case, is_cause),
         measurements={
             "bytes_per_step": per_step,
             "steps": steps,
@@ -85,9 +86,17 @@ def find(case: Case) -> Iterator[Finding]:
     )
 
 
+def _confidence(case: Case, is_cause: bool) -> Confidence:
+    if case.refusal is None:
+        return "likely" if case.options.outside_is_sure else "unsure"
+    return "certain" if is_cause and case.steps and case.steps.is_training else "likely"
+
+
 def _is_why_it_failed(case: Case, grown: int) -> bool:
     refusal = case.refusal
-    if refusal is None or not _is_of_the_loop(case, refusal):
+    if refusal is None:
+        return case.beside is not None and case.beside.is_starved_by_growth
+    if not _is_of_the_loop(case, refusal):
         return False
     if not refusal.is_full:  # enough in sum, in pieces
         return case.steps is not None and case.steps.is_training and grown >= _MOSTLY * refusal.active_bytes
@@ -131,6 +140,9 @@ def _begin(case: Case, is_cause: bool, left: int | None) -> str:
     refusal = case.refusal
     if refusal is not None and is_cause:
         return f"{the_request(case, refusal)} failed with {percent(refusal.in_use_share)} of the memory in use. "
+    if is_cause and case.beside is not None:
+        in_use = format_bytes(case.beside.active_bytes)
+        return f"{case.beside.who} did not get memory beside the {in_use} that PyTorch has in use. "
     return "Nothing failed yet. " if left is not None else ""
 
 

@@ -138,6 +138,8 @@ def _for_others(case: Case) -> Iterator[Finding]:
     beside = case.beside
     if beside is None or beside.is_starved_by_cache or not beside.is_starved:
         return
+    if beside.is_starved_by_growth:
+        return  # GROW301 says so, and that a smaller job or a larger card only delays it
     wanted = "" if beside.wanted_bytes is None else f" {format_bytes(beside.wanted_bytes)}"
     in_use, cached = format_bytes(beside.active_bytes), format_bytes(beside.cached_bytes)
     why = f"Only {cached} were cached and unused."
