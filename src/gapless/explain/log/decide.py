@@ -152,6 +152,14 @@ def _nothing(scan: LogScan) -> Finding:
     counted = next((summary for summary in scan.summaries if summary.ooms), None)
     if counted is not None:
         return _only_counted(counted)
+    if scan.not_understood is not None:
+        return finding(
+            "REC790",
+            f"Line {scan.not_understood} speaks of running out of memory, in words that are not understood here.",
+            why="It is neither a message of PyTorch for CUDA or ROCm nor one of a library beside it that is known.",
+            what_to_do=f"Read that line: it says what failed. If PyTorch did, give the log with its message. {RECORD}",
+            confidence="unsure",
+        )
     quoted = [thing.line for things in (scan.messages, scan.libraries, scan.foreign) for thing in things]
     why = f"Line {min(quoted)} only quotes one, as source code, comments and advice do." if quoted else ""
     return finding(

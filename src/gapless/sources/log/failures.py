@@ -43,7 +43,7 @@ class ForeignFailure:
 WITHOUT_NUMBERS = "PyTorch, with its numbers left out"
 # Over squeezed text. Of rows that begin at the same place the first holds.
 _LIBRARIES = (
-    ("NCCL", True, r"Cudafailure(?:\d{1,4})?'outofmemory'"),
+    ("NCCL", True, r"Cudafailure(?:\d{1,4})?['\"]outofmemory['\"]"),
     ("NCCL", True, r"FailedtoCUDA(?:calloc|malloc)(?:async)?(?P<bytes>\d{1,15})bytes"),
     ("vLLM's sleep-mode allocator", True, r"CUDAError:outofmemoryat[\w./-]{0,120}cumem_allocator\.cpp"),
     ("Triton", True, r"TritonError\[CUDA\]:outofmemory"),

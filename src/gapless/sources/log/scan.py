@@ -37,6 +37,7 @@ class LogScan:
     bytes: int = 0
     is_complete: bool = True
     unread: int = 0  # places with words of a failure, behind the first thousands, that were only counted
+    not_understood: int | None = None  # the first line that speaks of running out of memory in words that are not known
 
 
 class Collector:
@@ -47,6 +48,7 @@ class Collector:
         self._found: dict[type, dict[Any, Any]] = {}
         self._settings: dict[str, None] = {}
         self._seen = 0
+        self._not_understood: int | None = None
 
     def result(self, *, lines: int, size_bytes: int, unread: int = 0) -> LogScan:
         """What was collected, and how many places were not looked at."""
@@ -61,7 +63,13 @@ class Collector:
             bytes=size_bytes,
             is_complete=self.is_complete and not unread,
             unread=unread,
+            not_understood=self._not_understood,
         )
+
+    def note_not_understood(self, line: int) -> None:
+        """Remember the first line that speaks of a failure and is none that is known."""
+        if self._not_understood is None:
+            self._not_understood = line
 
     def add_settings(self, text: str) -> None:
         """Remember a settings string of the allocator."""

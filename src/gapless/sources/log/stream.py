@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 from gapless.sources.log.scan import Collector, LogScan
-from gapless.sources.log.window import find_items, find_settings
+from gapless.sources.log.window import Place, find_items, find_settings
 
 CHUNK_BYTES = 1 << 20
 BEFORE_BYTES, AFTER_BYTES, AFTER_BYTES_MAX = 1024, 2048, 8192  # of a telling word
@@ -142,6 +142,8 @@ class _Scanner:
                 before, text = self._slice(start - BEFORE_BYTES, start), window[place.begin : place.end]
                 self._collector.add(item, before=before, text=text, line=self._line(start))
                 self._consumed = begin + _length(window[: place.end])
+        if word == _WORDS[0] and not any(_holds(window, begin, place, anchor) for place, _ in items):
+            self._collector.note_not_understood(self._line(anchor))
 
     def _is_spent(self, word: bytes) -> bool:
         """Whether enough was read where this word stands."""
@@ -170,10 +172,17 @@ class _Scanner:
     def _line(self, offset: int) -> int:
         """The 1-based line of an offset; lines end at a line feed."""
         known, line = self._line_at
+        if offset < known:
+            return line - self._buffer.count(b"\n", max(offset - self._start, 0), known - self._start)
         if offset > known:
             line += self._buffer.count(b"\n", known - self._start, offset - self._start)
             self._line_at = (offset, line)
         return line
+
+
+def _holds(window: str, begin: int, place: Place, anchor: int) -> bool:
+    """Whether a thing in a window, which begins at an offset, holds the byte at another."""
+    return begin + _length(window[: place.begin]) <= anchor < begin + _length(window[: place.end])
 
 
 def _length(text: str) -> int:

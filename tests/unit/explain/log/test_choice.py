@@ -210,3 +210,10 @@ def test_a_failure_printed_by_the_program_and_by_the_launcher_is_one() -> None:
         (8, 0, 5, 1),
     ]
     assert rows[0].message.releases == ("2.4", "2.5", "2.6", "2.7", "2.8", "2.9")
+
+
+def test_words_about_memory_that_are_not_understood_are_not_nothing_wrong() -> None:
+    explanation = explain_log(scan_log(io.BytesIO(b"step 1\nsome engine: device out of memory\n")))
+
+    assert (explanation.verdict.code, explanation.verdict.confidence) == ("REC790", "unsure")
+    assert explanation.verdict.message.startswith("Line 2 speaks of running out of memory")

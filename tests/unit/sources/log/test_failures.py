@@ -29,6 +29,8 @@ unhandled cuda error (run with NCCL_DEBUG=INFO for details), NCCL version 2.21.5
     [
         (NCCL + "Cuda failure 'out of memory'", "NCCL", True, None),
         (NCCL + "Cuda failure 2 'out of memory'", "NCCL", True, None),
+        (NCCL + 'Cuda failure 2 "out of memory"', "NCCL", True, None),
+        (NCCL + r"Cuda failure 2 \"out of memory\"", "NCCL", True, None),
         (NCCL + "Failed to CUDA calloc 8388608 bytes", "NCCL", True, 8388608),
         (NCCL + "Failed to CUDA calloc async 4194304 bytes", "NCCL", True, 4194304),
         ("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", "cuBLAS", True, None),
@@ -121,3 +123,17 @@ def test_of_many_tables_the_last_before_and_the_first_after_a_failure_are_kept()
     text = "".join(map(table, range(10, 20))) + Truth().text("2.6") + "\n" + "".join(map(table, range(20, 30)))
 
     assert [summary.allocated.value // MIB for summary in scan(text).summaries if summary.allocated] == [19, 20]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("step 1\nsome engine: device out of memory\nbye\n", 2),
+        ("CUDA error: out of memory\n" + "step\n" * 3 + "engine: out of memory!\n", 5),
+        ("engine: out of memory!\nCUDA error: out of memory\n", 1),
+        ("CUDA error: out of memory\n", None),
+        ("step 1\n", None),
+    ],
+)
+def test_the_first_line_about_memory_that_is_not_understood_is_named(text: str, line: int | None) -> None:
+    assert scan(text).not_understood == line
