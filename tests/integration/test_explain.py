@@ -80,6 +80,35 @@ def test_settings_that_end_inside_a_list_do_not_stop_the_answer(tmp_path: Path, 
     assert done.stdout.startswith("FRAG201")
 
 
+@pytest.mark.parametrize(
+    ("recorded", "given", "named"),
+    [
+        ("", "expandable_segments:True", "expandable_segments"),
+        ("max_split_size_mb:64", "max_split_size_mb:128", "max_split_size"),
+        ("max_split_size_mb:64", "max_split_size_mb:64", None),
+        (None, "max_split_size_mb:64", None),
+    ],
+)
+def test_settings_that_contradict_the_file_are_said_first(
+    tmp_path: Path, recorded: str | None, given: str, named: str | None
+) -> None:
+    content = snapshot()
+    content.pop("allocator_settings", None)
+    if recorded is not None:
+        content["allocator_settings"] = {"PYTORCH_CUDA_ALLOC_CONF": recorded}
+    path = tmp_path / "small.pickle"
+    path.write_bytes(pickle.dumps(content))
+
+    stderr = gapless("explain", path, "--no-fixes", "--conf", given).stderr
+
+    if named is None:
+        assert "contradicts" not in stderr
+    else:
+        assert f"--conf contradicts the file, in which {named} had another value" in stderr
+        assert "gapless replay FILE --conf TEXT" in stderr
+        assert "gapless tune FILE" in stderr
+
+
 def test_one_device_of_several(tmp_path: Path) -> None:
     done = gapless("explain", write(tmp_path / "two.pickle", 2), "--device", "1", "--format", "json")
 

@@ -13,6 +13,7 @@ from gapless.cli.failures import say
 from gapless.cli.redacting import redactor_of
 from gapless.explain import explain_all
 from gapless.recording.choosing import rest_of
+from gapless.recording.settings import contradicted
 from gapless.report.devices import devices_to_json, rest_to_text
 from gapless.report.progress import ProgressLine
 from gapless.report.terminal import Terminal
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from gapless.explain import Explanation
     from gapless.explain.finding import Finding
+    from gapless.recording import Recording
     from gapless.recording.choosing import Rest
     from gapless.report.redact import Redactor
     from gapless.sources.log import LogScan
@@ -44,6 +46,9 @@ def _answers(args: argparse.Namespace) -> list[Answer]:
     known = known_of(args, log)
     with ProgressLine(sys.stderr) as progress:
         recordings = recordings_of(args.file, open_options(args, progress))
+        if args.recorded_conf is not None:
+            progress.close()
+            _note_contradicted_settings(recordings[0])
         explained = explain_all(recordings, known.options)
         known.check(explained)
         progress.close()
@@ -71,6 +76,19 @@ def _print_text(answers: Sequence[Answer], rest: Rest, form: str, redactor: Reda
             terminal.line(f"Device {one.recording.device}")
         to_markdown(one, fixes, terminal) if form == "markdown" else to_text(one, fixes, terminal)
     rest_to_text(rest, terminal)
+
+
+def _note_contradicted_settings(recording: Recording) -> None:
+    """Says on stderr, before all else, where --conf contradicts the file: mostly it was meant as a question."""
+    names = contradicted(recording.snapshot, recording.release, recording.settings)
+    if names:
+        say(
+            f"gapless: --conf contradicts the file, in which {' and '.join(names)} had another value. The answer takes"
+            " --conf for what was in force; leave it out to go by the file"
+        )
+        say(
+            "  would other settings help? gapless replay FILE --conf TEXT tries these, gapless tune FILE finds the best"
+        )
 
 
 def _note_what_is_not_recorded(scan: LogScan | None, explained: list[Explanation]) -> None:

@@ -38,6 +38,20 @@ def recorded_settings(snapshot: Snapshot, release: Release) -> tuple[str, Settin
     return text, replace(settings, **_values(exported))
 
 
+def contradicted(snapshot: Snapshot, release: Release, given: Settings) -> list[str]:
+    """The names of settings that the snapshot says were otherwise than given; what it is silent about is none.
+
+    Args:
+        snapshot: What was read.
+        release: Whose reading of its text.
+        given: What somebody says was in force.
+    """
+    exported = _exported(snapshot)
+    recorded = recorded_settings(snapshot, release)[1]
+    told = vars(recorded) if isinstance(exported.get(_TEXT_KEY), str) else _values(exported)
+    return [name for name in told if getattr(recorded, name) != getattr(given, name)]
+
+
 def _exported(snapshot: Snapshot) -> dict[str, Any]:
     if not snapshot.settings_json:
         return {}
