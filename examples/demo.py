@@ -61,7 +61,7 @@ def show(title: str, lines: list[str], terminal: Terminal) -> None:
 
 def say_what_next(terminal: Terminal) -> None:
     """How to do the same with one's own run."""
-    show("Now yours", ["gapless explain FILE"], terminal)
+    show("Now yours", [".venv/bin/gapless explain FILE"], terminal)
     terminal.line()
     terminal.paragraph("To record FILE, put this line before the model is built; running out of memory writes it:", 0)
     show_code((RECORDING,), terminal)

@@ -109,6 +109,16 @@ def test_settings_that_contradict_the_file_are_said_first(
         assert "gapless tune FILE" in stderr
 
 
+@pytest.mark.parametrize(("card", "is_said"), [(["--card", "8GiB"], True), ([], False)])
+def test_the_peak_beside_another_card_is_said_to_be_the_recorded_runs(
+    small: Path, card: list[str], is_said: bool
+) -> None:
+    answer = gapless("explain", small, "--at", "peak", "--no-fixes", *card).stdout
+
+    assert "At the peak of reserved memory" in answer
+    assert ("At the peak of reserved memory of the recorded run (event" in answer) is is_said
+
+
 def test_one_device_of_several(tmp_path: Path) -> None:
     done = gapless("explain", write(tmp_path / "two.pickle", 2), "--device", "1", "--format", "json")
 

@@ -82,6 +82,8 @@ def _moment(explanation: Explanation, terminal: Terminal) -> None:
     where = f"event {moment.event} of {explanation.recording.event_count}"
     names = {"oom": "At the failing request", "peak": "At the peak of reserved memory", "end": "At the end"}
     name = names.get(moment.at.partition(":")[0], "At the moment")
+    if explanation.case.options.card_bytes is not None and not moment.is_failure:
+        name += " of the recorded run"  # the card that is asked about is another one
     has_history = explanation.recording.event_count > 1
     _heading(f"{name} ({where})" if has_history else "When the file was written", terminal)
     rows = (
