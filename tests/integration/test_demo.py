@@ -55,7 +55,7 @@ def test_it_says_what_to_do_with_ones_own_run(lines: list[str]) -> None:
     text = "\n".join(lines)
     programs = re.findall(r"(?:^(?:import|torch|\.\.\.|def|    |@).*\n)+", text, re.MULTILINE)
 
-    assert "  gapless explain FILE" in lines
+    assert "  .venv/bin/gapless explain FILE" in lines
     assert "_record_memory_history" in text
     assert "_dump_snapshot" in text
     assert [compile(program, "demo", "exec") for program in programs if "torch" in program]
