@@ -5,7 +5,7 @@
 #define GAPLESS_CUDA_MAJOR (CUDART_VERSION / 1000)
 #include "abi/driver.h"
 #include "abi/runtime.h"
-#include "card/memory.h"
+#include "card/results.h"
 
 namespace abi = gapless::abi;
 
@@ -80,13 +80,13 @@ SAME_PLACE(abi::FunctionAttributes, dynamic_shared_bytes, cudaFuncAttributes, ma
 SAME_SIZE(abi::IpcHandle, cudaIpcMemHandle_t);
 SAME_SIZE(abi::IpcHandle, cudaIpcEventHandle_t);
 SAME_SIZE(abi::Dim3, dim3);
-static_assert(int(abi::kErrorMemoryAllocation) == int(cudaErrorMemoryAllocation));
-static_assert(int(abi::kErrorMissingConfiguration) == int(cudaErrorMissingConfiguration));
-static_assert(int(abi::kErrorNoDevice) == int(cudaErrorNoDevice));
-static_assert(int(abi::kErrorInvalidDevice) == int(cudaErrorInvalidDevice));
-static_assert(int(abi::kErrorSymbolNotFound) == int(cudaErrorSymbolNotFound));
-static_assert(int(abi::kErrorNotReady) == int(cudaErrorNotReady));
-static_assert(int(abi::kErrorNotSupported) == int(cudaErrorNotSupported));
+static_assert(int(gapless::card::kOutOfMemory) == int(cudaErrorMemoryAllocation));
+static_assert(int(gapless::card::kMissingConfiguration) == int(cudaErrorMissingConfiguration));
+static_assert(int(gapless::card::kNoDevice) == int(cudaErrorNoDevice));
+static_assert(int(gapless::card::kInvalidDevice) == int(cudaErrorInvalidDevice));
+static_assert(int(gapless::card::kNotFound) == int(cudaErrorSymbolNotFound));
+static_assert(int(gapless::card::kNotReady) == int(cudaErrorNotReady));
+static_assert(int(gapless::card::kNotSupported) == int(cudaErrorNotSupported));
 static_assert(int(abi::kMemoryHost) == int(cudaMemoryTypeHost));
 static_assert(int(abi::kMemoryDevice) == int(cudaMemoryTypeDevice));
 static_assert(int(abi::kCaptureActive) == int(cudaStreamCaptureStatusActive));
@@ -94,7 +94,6 @@ static_assert(int(abi::kCaptureActive) == int(cudaStreamCaptureStatusActive));
 SAME_SIZE(abi::AllocationProperties, CUmemAllocationProp);
 SAME_PLACE(abi::AllocationProperties, location, CUmemAllocationProp, location);
 SAME_PLACE(abi::MemoryLocation, id, CUmemLocation, id);
-SAME_SIZE(abi::DeviceAddress, CUdeviceptr);
 static_assert(int(abi::kPointerContext) == int(CU_POINTER_ATTRIBUTE_CONTEXT));
 static_assert(int(abi::kPointerMemoryType) == int(CU_POINTER_ATTRIBUTE_MEMORY_TYPE));
 static_assert(int(abi::kPointerDevicePointer) == int(CU_POINTER_ATTRIBUTE_DEVICE_POINTER));
@@ -103,4 +102,10 @@ static_assert(int(abi::kPointerDeviceOrdinal) == int(CU_POINTER_ATTRIBUTE_DEVICE
 static_assert(int(abi::kDriverMemoryDevice) == int(CU_MEMORYTYPE_DEVICE));
 static_assert(int(abi::kFunctionThreadsPerBlock) == int(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
 static_assert(int(abi::kFunctionRegisters) == int(CU_FUNC_ATTRIBUTE_NUM_REGS));
+static_assert(int(gapless::card::kInvalidValue) == int(CUDA_ERROR_INVALID_VALUE));
 static_assert(int(gapless::card::kOutOfMemory) == int(CUDA_ERROR_OUT_OF_MEMORY));
+static_assert(int(gapless::card::kNoDevice) == int(CUDA_ERROR_NO_DEVICE));
+static_assert(int(gapless::card::kInvalidDevice) == int(CUDA_ERROR_INVALID_DEVICE));
+static_assert(int(gapless::card::kNotFound) == int(CUDA_ERROR_NOT_FOUND));
+static_assert(int(gapless::card::kNotReady) == int(CUDA_ERROR_NOT_READY));
+static_assert(int(gapless::card::kNotSupported) == int(CUDA_ERROR_NOT_SUPPORTED));

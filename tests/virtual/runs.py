@@ -23,9 +23,8 @@ class Done:
     """A finished `gapless run --format json`."""
 
     status: int
-    words: str
-    """What the program printed; results of Gapless are not among them."""
-    errors: str
+    printed: str
+    """By the program on both its streams, as the answer is alone on standard output."""
     report: dict[str, Any]
     folder: Path
 
@@ -51,7 +50,7 @@ class Done:
 def run(
     python: Path, folder: Path, program: str, *words: str, card: str = "80GiB", options: tuple[str, ...] = ()
 ) -> Done:
-    """Run one of the programs beside this file; what it prints comes back in `words`."""
+    """Run one of the programs beside this file; what it prints comes back in `printed`."""
     command = [str(python), "-m", "gapless", "run", "--card", card, "--format", "json", *options]
     command += ["--save", str(folder / "run.pickle"), str(PROGRAMS / program), *words]
     done = subprocess.run(
@@ -59,7 +58,7 @@ def run(
     )
     report = json.loads(done.stdout)
     validate(report)
-    return Done(done.returncode, done.stderr, done.stderr, report, folder)
+    return Done(done.returncode, done.stderr, report, folder)
 
 
 def tuned(python: Path, recording: Path, card: str) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ def test_what_a_program_reads_is_what_a_real_card_would_give(python: Path, tmp_p
     done = run(python, tmp_path, "values.py")
 
     assert done.status == 0
-    assert done.words == VALUES
+    assert done.printed == VALUES
     assert [(one["kind"], one["assumed"]) for one in done.process["assumptions"]] == [
         ("branch", "gradients are finite")
     ]

@@ -7,8 +7,6 @@
 
 #include "card/export.h"
 
-#define GAPLESS_API extern "C" GAPLESS_EXPORT
-
 namespace gapless::abi {
 
 enum CudnnDataType : int { kCudnnDouble = 1, kCudnnHalf = 2, kCudnnBFloat16 = 9 };

@@ -6,21 +6,7 @@
 
 #include "card/export.h"
 
-#define GAPLESS_API extern "C" GAPLESS_EXPORT
-
 namespace gapless::abi {
-
-enum DriverError : int {
-  kDriverSuccess = 0,
-  kDriverInvalidValue = 1,
-  kDriverOutOfMemory = 2,
-  kDriverNoDevice = 100,
-  kDriverInvalidDevice = 101,
-  kDriverNotFound = 500,
-  kDriverNotSupported = 801,
-};
-
-using DeviceAddress = unsigned long long;
 
 struct MemoryLocation {
   int type;

@@ -9,21 +9,7 @@
 
 #include "card/export.h"
 
-#define GAPLESS_API extern "C" GAPLESS_EXPORT
-
 namespace gapless::abi {
-
-enum RuntimeError : int {
-  kRuntimeSuccess = 0,
-  kErrorInvalidValue = 1,
-  kErrorMemoryAllocation = 2,
-  kErrorMissingConfiguration = 52,
-  kErrorNoDevice = 100,
-  kErrorInvalidDevice = 101,
-  kErrorSymbolNotFound = 500,
-  kErrorNotReady = 600,
-  kErrorNotSupported = 801,
-};
 
 struct Dim3 {
   unsigned x, y, z;

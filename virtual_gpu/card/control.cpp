@@ -12,6 +12,8 @@ using namespace gapless::card;
 extern "C" {
 
 GAPLESS_EXPORT void gapless_card_counters(int device, MemoryCounters* out) { *out = memory_counters(device); }
+GAPLESS_EXPORT Address gapless_card_memory_begin() { return kMallocBegin; }
+GAPLESS_EXPORT Bytes gapless_card_memory_size() { return kDeviceEnd - kMallocBegin; }
 GAPLESS_EXPORT std::uint64_t gapless_card_launches() { return launch_count(); }
 GAPLESS_EXPORT void gapless_card_set_capacity(int device, Bytes capacity) { set_capacity(device, capacity); }
 GAPLESS_EXPORT void gapless_card_refuse_allocation(int nth) { refuse_allocation(nth); }

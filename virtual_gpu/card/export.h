@@ -2,3 +2,6 @@
 #pragma once
 
 #define GAPLESS_EXPORT __attribute__((visibility("default")))
+
+// In front of a function that stands in for one of NVIDIA's, and has its name and signature.
+#define GAPLESS_API extern "C" GAPLESS_EXPORT

@@ -5,11 +5,9 @@
 
 #include "card/address_map.h"
 #include "card/export.h"
+#include "card/results.h"
 
 namespace gapless::card {
-
-// Numbers of CUDA's own results (driver and runtime agree on these).
-enum Result : int { kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kInvalidDevice = 101, kNotSupported = 801 };
 
 // Counters of one card. Read by Python: keep in step with virtual/control.py.
 struct MemoryCounters {

@@ -44,57 +44,46 @@ constexpr Word<AddressModel> kAddresses[] = {{"ascending", AddressModel::kAscend
                                              {"random", AddressModel::kRandom},
                                              {"recorded", AddressModel::kRecorded}};
 
+template <class Member>
+struct Key {
+  std::string_view name;
+  Member Settings::* member;
+};
+
+constexpr Key<int> kIntegers[] = {{"devices", &Settings::devices},
+                                  {"capability", &Settings::capability},
+                                  {"code", &Settings::code},
+                                  {"multiprocessors", &Settings::multiprocessors},
+                                  {"threads_per_multiprocessor", &Settings::threads_per_multiprocessor},
+                                  {"registers_per_multiprocessor", &Settings::registers_per_multiprocessor},
+                                  {"cudnn", &Settings::cudnn}};
+constexpr Key<std::uint64_t> kNumbers[] = {{"capacity", &Settings::capacity},
+                                           {"context", &Settings::context},
+                                           {"granularity", &Settings::granularity},
+                                           {"shared_per_multiprocessor", &Settings::shared_per_multiprocessor},
+                                           {"shared_per_block", &Settings::shared_per_block},
+                                           {"l2_cache", &Settings::l2_cache},
+                                           {"seed", &Settings::seed},
+                                           {"lag", &Settings::lag},
+                                           {"contents_limit", &Settings::contents_limit},
+                                           {"cudnn_workspace", &Settings::cudnn_workspace},
+                                           {"cublaslt_workspace", &Settings::cublaslt_workspace}};
+constexpr Key<std::string> kTexts[] = {{"name", &Settings::name},
+                                       {"recorded_addresses", &Settings::recorded_addresses}};
+
 void set(Settings& s, std::string_view pair, std::string_view key, std::string_view value) {
-  const auto is = [key](std::string_view name) { return key == name; };
-  const auto integer = [&] { return static_cast<int>(number(pair, value)); };
-  if (is("name"))
-    s.name = value;
-  else if (is("recorded_addresses"))
-    s.recorded_addresses = value;
-  else if (is("addresses"))
-    s.addresses = word(pair, value, kAddresses);
-  else if (is("completion"))
-    s.completion = word(pair, value, kCompletions);
-  else if (is("devices"))
-    s.devices = integer();
-  else if (is("capability"))
-    s.capability = integer();
-  else if (is("code"))
-    s.code = integer();
-  else if (is("multiprocessors"))
-    s.multiprocessors = integer();
-  else if (is("threads_per_multiprocessor"))
-    s.threads_per_multiprocessor = integer();
-  else if (is("registers_per_multiprocessor"))
-    s.registers_per_multiprocessor = integer();
-  else if (is("cudnn"))
-    s.cudnn = integer();
-  else if (is("world_size"))
-    s.world_size = integer();
-  else if (is("capacity"))
-    s.capacity = number(pair, value);
-  else if (is("context"))
-    s.context = number(pair, value);
-  else if (is("granularity"))
-    s.granularity = number(pair, value);
-  else if (is("shared_per_multiprocessor"))
-    s.shared_per_multiprocessor = number(pair, value);
-  else if (is("shared_per_block"))
-    s.shared_per_block = number(pair, value);
-  else if (is("l2_cache"))
-    s.l2_cache = number(pair, value);
-  else if (is("seed"))
-    s.seed = number(pair, value);
-  else if (is("lag"))
-    s.lag = number(pair, value);
-  else if (is("contents_limit"))
-    s.contents_limit = number(pair, value);
-  else if (is("cudnn_workspace"))
-    s.cudnn_workspace = number(pair, value);
-  else if (is("cublaslt_workspace"))
-    s.cublaslt_workspace = number(pair, value);
-  else
-    refuse(pair, "no such key");
+  for (const auto& known : kIntegers) {
+    if (known.name == key) return void(s.*known.member = static_cast<int>(number(pair, value)));
+  }
+  for (const auto& known : kNumbers) {
+    if (known.name == key) return void(s.*known.member = number(pair, value));
+  }
+  for (const auto& known : kTexts) {
+    if (known.name == key) return void(s.*known.member = value);
+  }
+  if (key == "addresses") return void(s.addresses = word(pair, value, kAddresses));
+  if (key == "completion") return void(s.completion = word(pair, value, kCompletions));
+  refuse(pair, "no such key");
 }
 
 Settings parse(const char* text) {

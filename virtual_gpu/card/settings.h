@@ -45,7 +45,6 @@ struct Settings {
   int cudnn = 90100;                 // the version that the installed PyTorch asks for
   Bytes cudnn_workspace = 0;         // that each plan asks for
   Bytes cublaslt_workspace = 0;
-  int world_size = 0;  // 0: as the process asks; else NCCL's ranks are this many
 };
 
 // Parsed at the first call. An unknown key or a value that is none ends the process with a message.

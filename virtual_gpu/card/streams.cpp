@@ -58,12 +58,7 @@ void finish_all() {
   for (Stream* const stream : streams().all) stream->done = records.load();
 }
 
-Event* make_event() {
-  auto* const event = new Event;
-  event->device = current_device();
-  return event;
-}
-
+Event* make_event() { return new Event; }
 void destroy(Event* event) { delete event; }
 
 void record(Event* event, Stream* stream) {

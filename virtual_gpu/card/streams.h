@@ -25,7 +25,6 @@ struct Stream {
 
 // What a cudaEvent_t points to.
 struct Event {
-  int device = 0;
   Stream* stream = nullptr;    // of the last record
   std::uint64_t record = 0;    // its number; 0: never recorded
   std::uint64_t launches = 0;  // that came before it

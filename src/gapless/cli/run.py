@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from gapless.cli.common import FORMATS, settings_text
 from gapless.errors import InputError
 from gapless.units import format_bytes, parse_bytes
+from gapless.virtual.cards import ADDRESSES, virtual_card
 
 if TYPE_CHECKING:
     from gapless.cards import Card
@@ -45,7 +46,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--context", metavar="SIZE", help="what the CUDA context takes (default: the card's)")
     parser.add_argument(
         "--addresses",
-        choices=("ascending", "descending"),
+        choices=ADDRESSES,
         default="ascending",
         help="how the driver chooses addresses; up to PyTorch 2.11 it matters a little (default: ascending)",
     )
@@ -69,7 +70,6 @@ def run(args: argparse.Namespace) -> int:
     from gapless.cards import find_card  # noqa: PLC0415  (so that --help loads nothing)
     from gapless.report.virtual_run import explain_processes, to_json, to_text  # noqa: PLC0415
     from gapless.virtual import launch  # noqa: PLC0415
-    from gapless.virtual.cards import virtual_card  # noqa: PLC0415
 
     if args.gpus < 1 or (args.steps is not None and args.steps < 1):
         raise InputError("--gpus and --steps count from 1")

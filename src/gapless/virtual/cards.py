@@ -37,8 +37,6 @@ class VirtualCard:
     devices: int = 1
     addresses: str = "ascending"
     """Where new memory lies: one of ADDRESSES."""
-    extra: str = ""
-    """Further settings of the card, as in virtual_gpu/card/settings.h."""
 
     @property
     def code(self) -> int:
@@ -63,7 +61,7 @@ class VirtualCard:
             "addresses": self.addresses,
             "cudnn": torch.cudnn,
         }
-        return ";".join([*(f"{key}={value}" for key, value in values.items()), *filter(None, [self.extra])])
+        return ";".join(f"{key}={value}" for key, value in values.items())
 
 
 @dataclass(frozen=True)

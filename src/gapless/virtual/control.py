@@ -44,6 +44,10 @@ class Control:
         library.gapless_card_set_capacity.argtypes = [ctypes.c_int, _U64]
         library.gapless_card_set_completion.argtypes = [ctypes.c_int, _U64]
         library.gapless_card_finish_stream.argtypes = [ctypes.c_void_p]
+        library.gapless_card_memory_begin.restype = library.gapless_card_memory_size.restype = _U64
+        self.memory_begin = int(library.gapless_card_memory_begin())
+        """Where the addresses of device memory begin, which this process can read and write."""
+        self.memory_bytes = int(library.gapless_card_memory_size())
         self.set_known = library.gapless_card_set_known
         self.set_known.argtypes = [_U64, _U64, ctypes.c_int]
         self.set_known.restype = None

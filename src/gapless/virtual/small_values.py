@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 _KEY = "Fake"
 """A dispatch key of PyTorch without any kernels of its own."""
-_DEVICE_BEGIN = 0x1000_0000_0000
-_DEVICE_BYTES = 24 << 40
-"""As in virtual_gpu/card/address_map.h."""
 MOST_ELEMENTS = 1 << 16
 """Of a small tensor."""
 _MOST_BYTES = 1 << 19
@@ -50,8 +47,6 @@ _LEFT_TO_THE_CARD = {
     "aten::_pin_memory",
 }
 """Copies are made by the card itself; the others write no values."""
-
-
 _SCALERS_CHECKS = {"aten::_amp_foreach_non_finite_check_and_unscale_"}
 """What GradScaler asks about gradients: whether all are finite."""
 _VIEWS_UNSAID = {"aten::detach", "aten::alias"}
@@ -97,7 +92,7 @@ class SmallValues:
         self._key = torch._C._parse_dispatch_key(_KEY)
         self._cuda_kernel = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
         self._exclude = torch._C._dispatch_tls_set_dispatch_key_excluded
-        memory = (ctypes.c_char * _DEVICE_BYTES).from_address(_DEVICE_BEGIN)
+        memory = (ctypes.c_char * card.memory_bytes).from_address(card.memory_begin)
         self._memory = torch.frombuffer(memory, dtype=torch.uint8).untyped_storage()
         self._random_state = torch.Generator().manual_seed(0).get_state()
         self._libraries = self._register()
@@ -323,7 +318,7 @@ class SmallValues:
         empty = self._torch.empty(0, dtype=tensor.dtype)
         if tensor.numel() == 0:
             return empty.as_strided(tensor.shape, tensor.stride())
-        offset = (tensor.data_ptr() - _DEVICE_BEGIN) // tensor.element_size()
+        offset = (tensor.data_ptr() - self._card.memory_begin) // tensor.element_size()
         return empty.set_(self._memory, offset, tensor.shape, tensor.stride())
 
     def _is_small(self, tensor: Any) -> bool:

@@ -21,32 +21,11 @@ void* primary_context() {
   return context;
 }
 
-int checked(int device) { return device >= 0 && device < card::device_count() ? 0 : abi::kDriverInvalidDevice; }
-
-struct ErrorText {
-  int error;
-  const char* name;
-  const char* text;
-};
-constexpr ErrorText kErrors[] = {{0, "CUDA_SUCCESS", "no error"},
-                                 {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
-                                 {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-                                 {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
-                                 {101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-                                 {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-                                 {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}};
-
-const ErrorText& text_of(int error) {
-  static constexpr ErrorText kOther{-1, "CUDA_ERROR_UNKNOWN", "unknown error"};
-  for (const ErrorText& known : kErrors) {
-    if (known.error == error) return known;
-  }
-  return kOther;
-}
+int checked(int device) { return device >= 0 && device < card::device_count() ? 0 : card::kInvalidDevice; }
 
 }  // namespace
 
-GAPLESS_API int cuInit(unsigned) { return card::device_count() > 0 ? 0 : abi::kDriverNoDevice; }
+GAPLESS_API int cuInit(unsigned) { return card::device_count() > 0 ? 0 : card::kNoDevice; }
 GAPLESS_API int cuDriverGetVersion(int* version) {
   *version = 13000;
   return 0;
@@ -119,10 +98,10 @@ GAPLESS_API int cuCtxSynchronize() {
   return 0;
 }
 GAPLESS_API int cuGetErrorString(int error, const char** text) {
-  *text = text_of(error).text;
+  *text = card::text_of(error).text;
   return 0;
 }
 GAPLESS_API int cuGetErrorName(int error, const char** name) {
-  *name = text_of(error).name;
+  *name = card::text_of(error).driver_name;
   return 0;
 }

@@ -107,10 +107,10 @@ void* gapless_driver_symbol(const char* name) {
 }
 GAPLESS_API int cuGetProcAddress(const char* name, void** function, int, unsigned long long) {
   *function = gapless_driver_symbol(name);
-  return *function != nullptr ? 0 : abi::kDriverNotFound;
+  return *function != nullptr ? 0 : card::kNotFound;
 }
 GAPLESS_API int cuGetProcAddress_v2(const char* name, void** function, int, unsigned long long, int* query) {
   *function = gapless_driver_symbol(name);
   if (query != nullptr) *query = *function != nullptr ? 0 : 1;
-  return *function != nullptr ? 0 : abi::kDriverNotFound;
+  return *function != nullptr ? 0 : card::kNotFound;
 }

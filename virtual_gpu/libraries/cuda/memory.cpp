@@ -59,9 +59,9 @@ GAPLESS_API int cuMemGetAllocationGranularity(std::size_t* granularity, const vo
   return 0;
 }
 GAPLESS_API int cuMemExportToShareableHandle(void*, std::uint64_t, int, unsigned long long) {
-  return abi::kDriverNotSupported;
+  return card::kNotSupported;
 }
-GAPLESS_API int cuMemImportFromShareableHandle(std::uint64_t*, void*, int) { return abi::kDriverNotSupported; }
+GAPLESS_API int cuMemImportFromShareableHandle(std::uint64_t*, void*, int) { return card::kNotSupported; }
 
 GAPLESS_API int cuMemcpyHtoD_v2(void* to, const void* from, std::size_t size) { return copied(to, from, size); }
 GAPLESS_API int cuMemcpyDtoH_v2(void* to, const void* from, std::size_t size) { return copied(to, from, size); }
@@ -87,7 +87,7 @@ GAPLESS_API int cuStreamWriteValue32_v2(void*, void*, unsigned, unsigned) { retu
 
 GAPLESS_API int cuPointerGetAttribute(void* out, int attribute, const void* pointer) {
   int device = 0;
-  if (!card::is_device_pointer(pointer, &device)) return abi::kDriverInvalidValue;
+  if (!card::is_device_pointer(pointer, &device)) return card::kInvalidValue;
   switch (attribute) {
     case abi::kPointerMemoryType:
       *static_cast<unsigned*>(out) = abi::kDriverMemoryDevice;
@@ -102,6 +102,6 @@ GAPLESS_API int cuPointerGetAttribute(void* out, int attribute, const void* poin
       *static_cast<int*>(out) = device;
       return 0;
     default:
-      return abi::kDriverNotSupported;
+      return card::kNotSupported;
   }
 }

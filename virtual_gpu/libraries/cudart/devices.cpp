@@ -64,7 +64,7 @@ abi::DeviceProperties properties_of(int device) {
 
 GAPLESS_API int cudaGetDeviceCount(int* count) {
   *count = card::device_count();
-  return result(*count > 0 ? 0 : abi::kErrorNoDevice);
+  return result(*count > 0 ? 0 : card::kNoDevice);
 }
 GAPLESS_API int cudaGetDevice(int* device) {
   *device = card::current_device();
@@ -87,12 +87,12 @@ GAPLESS_API int cudaRuntimeGetVersion(int* version) {
   return 0;
 }
 GAPLESS_API int cudaDeviceGetAttribute(int* value, int attribute, int device) {
-  if (!is_device(device)) return result(abi::kErrorInvalidDevice);
+  if (!is_device(device)) return result(card::kInvalidDevice);
   *value = card::device_attribute(attribute);
   return 0;
 }
 GAPLESS_API int cudaGetDeviceProperties(abi::DeviceProperties* properties, int device) {
-  if (!is_device(device)) return result(abi::kErrorInvalidDevice);
+  if (!is_device(device)) return result(card::kInvalidDevice);
   *properties = properties_of(device);
   return 0;
 }

@@ -1,5 +1,6 @@
 // Pinned host memory: ordinary memory that the pretend runtime remembers. Pages are taken when they are written.
 #include "libraries/cudart/host_memory.h"
+#include "card/results.h"
 
 #include <sys/mman.h>
 
@@ -43,7 +44,7 @@ GAPLESS_API int cudaHostAlloc(void** begin, std::size_t size, unsigned) {
   const std::size_t whole = size == 0 ? kPage : (size + kPage - 1) / kPage * kPage;
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* const mapped = mmap(nullptr, whole, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (mapped == MAP_FAILED) return result(abi::kErrorMemoryAllocation);
+  if (mapped == MAP_FAILED) return result(card::kOutOfMemory);
   const std::lock_guard<std::mutex> lock(pinned().mutex);
   pinned().ranges[reinterpret_cast<std::uintptr_t>(mapped)] = whole;
   *begin = mapped;
@@ -54,7 +55,7 @@ GAPLESS_API int cudaFreeHost(void* begin) {
   if (begin == nullptr) return 0;
   const std::lock_guard<std::mutex> lock(pinned().mutex);
   const auto range = pinned().ranges.find(reinterpret_cast<std::uintptr_t>(begin));
-  if (range == pinned().ranges.end()) return result(abi::kErrorInvalidValue);
+  if (range == pinned().ranges.end()) return result(card::kInvalidValue);
   munmap(begin, range->second);
   pinned().ranges.erase(range);
   return 0;
@@ -75,5 +76,5 @@ GAPLESS_API int cudaHostGetDevicePointer(void** device_pointer, void* host_point
 }
 GAPLESS_API int cudaHostGetFlags(unsigned* flags, void* begin) {
   *flags = 0;
-  return result(cudart::is_pinned(begin) ? 0 : abi::kErrorInvalidValue);
+  return result(cudart::is_pinned(begin) ? 0 : card::kInvalidValue);
 }

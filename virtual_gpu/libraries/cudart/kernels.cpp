@@ -5,6 +5,7 @@
 #include "abi/runtime.h"
 #include "card/calls.h"
 #include "card/objects.h"
+#include "card/results.h"
 #include "card/settings.h"
 #include "libraries/cudart/errors.h"
 
@@ -60,7 +61,7 @@ GAPLESS_API unsigned __cudaPushCallConfiguration(abi::Dim3 grid, abi::Dim3 block
   return 0;
 }
 GAPLESS_API int __cudaPopCallConfiguration(abi::Dim3* grid, abi::Dim3* block, std::size_t* shared, void* stream) {
-  if (configurations.empty()) return result(abi::kErrorMissingConfiguration);
+  if (configurations.empty()) return result(card::kMissingConfiguration);
   const Configuration last = configurations.back();
   configurations.pop_back();
   *grid = last.grid;

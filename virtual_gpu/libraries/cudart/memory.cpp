@@ -121,8 +121,8 @@ GAPLESS_API int cudaPointerGetAttributes(abi::PointerAttributes* attributes, con
 }
 
 // Memory cannot be shared between processes: there is none.
-GAPLESS_API int cudaIpcGetMemHandle(abi::IpcHandle*, void*) { return result(abi::kErrorNotSupported); }
-GAPLESS_API int cudaIpcOpenMemHandle(void**, abi::IpcHandle, unsigned) { return result(abi::kErrorNotSupported); }
-GAPLESS_API int cudaIpcCloseMemHandle(void*) { return result(abi::kErrorNotSupported); }
-GAPLESS_API int cudaIpcGetEventHandle(abi::IpcHandle*, void*) { return result(abi::kErrorNotSupported); }
-GAPLESS_API int cudaIpcOpenEventHandle(void**, abi::IpcHandle) { return result(abi::kErrorNotSupported); }
+GAPLESS_API int cudaIpcGetMemHandle(abi::IpcHandle*, void*) { return result(card::kNotSupported); }
+GAPLESS_API int cudaIpcOpenMemHandle(void**, abi::IpcHandle, unsigned) { return result(card::kNotSupported); }
+GAPLESS_API int cudaIpcCloseMemHandle(void*) { return result(card::kNotSupported); }
+GAPLESS_API int cudaIpcGetEventHandle(abi::IpcHandle*, void*) { return result(card::kNotSupported); }
+GAPLESS_API int cudaIpcOpenEventHandle(void**, abi::IpcHandle) { return result(card::kNotSupported); }

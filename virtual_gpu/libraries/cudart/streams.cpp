@@ -1,5 +1,6 @@
 // Streams and events.
 #include "card/streams.h"
+#include "card/results.h"
 
 #include "abi/runtime.h"
 #include "libraries/cudart/errors.h"
@@ -65,7 +66,7 @@ GAPLESS_API int cudaEventRecord(void* event, void* stream) {
 }
 GAPLESS_API int cudaEventRecordWithFlags(void* event, void* stream, unsigned) { return cudaEventRecord(event, stream); }
 GAPLESS_API int cudaEventQuery(void* event) {
-  return result(card::is_done(static_cast<card::Event*>(event)) ? 0 : abi::kErrorNotReady);
+  return result(card::is_done(static_cast<card::Event*>(event)) ? 0 : card::kNotReady);
 }
 GAPLESS_API int cudaEventSynchronize(void* event) {
   card::wait_for(static_cast<card::Event*>(event));

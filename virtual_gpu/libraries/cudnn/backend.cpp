@@ -18,7 +18,6 @@ struct Attribute {
 };
 
 struct Descriptor {
-  int kind = 0;
   std::map<int, Attribute> attributes;
 };
 
@@ -55,9 +54,8 @@ int callers(std::int64_t* count) {
 
 }  // namespace
 
-GAPLESS_API int cudnnBackendCreateDescriptor(int kind, Descriptor** descriptor) {
+GAPLESS_API int cudnnBackendCreateDescriptor(int, Descriptor** descriptor) {
   *descriptor = new Descriptor;
-  (*descriptor)->kind = kind;
   return 0;
 }
 GAPLESS_API int cudnnBackendDestroyDescriptor(Descriptor* descriptor) {

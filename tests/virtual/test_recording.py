@@ -1,0 +1,23 @@
+"""What is recorded, beside what a script records itself."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+
+from tests.virtual.runs import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_script_that_records_itself_finds_its_own_events(python: Path, tmp_path: Path) -> None:
+    run(python, tmp_path, "self_recording.py", str(tmp_path / "own.pickle"))
+    own = pickle.loads((tmp_path / "own.pickle").read_bytes())
+    ours = pickle.loads((tmp_path / "run.pickle").read_bytes())
+
+    assert [e["size"] for e in own["device_traces"][0] if e["action"] == "alloc"] == [4 << 20, 4 << 20]
+    files = {frame["filename"].rpartition("/")[2] for event in own["device_traces"][0] for frame in event["frames"]}
+    assert "self_recording.py" in files
+    assert "small_values.py" not in files
+    assert [e["size"] for e in ours["device_traces"][0] if e["action"] == "alloc"] == [5 << 20]
