@@ -126,8 +126,9 @@ def execute(command: str, folder: Path) -> tuple[int, str]:
 
 
 def run_document(text: str, folder: Path) -> tuple[str, list[str]]:
-    """Run a document's blocks in a folder that shows it `examples`; the text with today's output, and complaints."""
-    (folder / "examples").symlink_to(ROOT / "examples")
+    """Run a document's blocks beside `examples` and `docs`; the text with today's output, and complaints."""
+    for name in ("examples", "docs"):
+        (folder / name).symlink_to(ROOT / name)
     complaints, parts, end = [], [], 0
     for block in blocks(text):
         outcome = run(block, folder)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gapless.conf.check import check, corrected
-from gapless.conf.findings import Finding
+from gapless.conf.findings import Finding, Severity
 from gapless.conf.parse import ParsedConf, ParsedItem, parse
 from gapless.conf.releases import NEWEST, Release
 from gapless.conf.settings import Settings
@@ -24,13 +24,17 @@ class ConfAnswer:
     """The text with mechanical mistakes mended, maybe the text itself; None where an error stands that only the user
     can mend."""
     environment: Environment | None
+    left: tuple[str, ...]
+    """Codes of the warnings that hold for the corrected text as well."""
     previous: Settings | None
 
     def state(self, item: ParsedItem) -> str:
-        """What became of an item: read, replaced (by a later duplicate) or unread."""
+        """What became of an item: read, replaced (by a later duplicate), ignored (by another backend) or unread."""
         if not item.applied or item.option is None:
             return "unread"
-        return "read" if self._last[item.option.name] == item.start else "replaced"
+        if self._last[item.option.name] != item.start:
+            return "replaced"
+        return "ignored" if item.option.for_native and self.parsed.settings.backend != "native" else "read"
 
     @cached_property
     def _last(self) -> dict[str, int]:
@@ -53,4 +57,6 @@ def answer(
     findings = check(text, release, environment=environment, uses=uses, previous=previous)
     parsed = parse(text, release, previous, at_load=previous is None)
     mended = corrected(text, release, uses=uses, previous=previous)
-    return ConfAnswer(parsed, tuple(findings), mended, environment, previous)
+    still = [] if mended is None else check(mended, release, uses=uses, previous=previous)
+    left = dict.fromkeys(finding.code for finding in still if finding.severity is Severity.WARNING)
+    return ConfAnswer(parsed, tuple(findings), mended, environment, tuple(left), previous)

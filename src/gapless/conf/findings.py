@@ -6,10 +6,11 @@ A rule lives beside the code that finds it, in `checks/`; `check.RULES` is the t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
+from gapless.conf.options import OPTIONS
 from gapless.conf.parse import ParsedConf
 from gapless.conf.settings import Settings
 from gapless.conf.variables import Environment
@@ -91,6 +92,14 @@ class Subject:
     def settings(self) -> Settings:
         """The settings in force after the text was read."""
         return self.parsed.settings
+
+    @cached_property
+    def in_effect(self) -> Settings:
+        """The settings that something heeds: beside the driver's allocator, those for PyTorch's own are as if unset."""
+        if self.settings.backend == "native":
+            return self.settings
+        usual = {option.field: getattr(Settings(), option.field) for option in OPTIONS if option.for_native}
+        return replace(self.settings, **usual)
 
     def mentions(self, *fields: str) -> bool:
         """Whether the text sets one of these fields of `Settings`, and PyTorch took it over."""

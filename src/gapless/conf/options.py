@@ -65,7 +65,9 @@ class Option:
     since: Release
     half: Half
     meaning: str
-    """What it does, in one sentence."""
+    """What it does, in one sentence; for a switch, when it is on."""
+    meaning_off: str = ""
+    """For a switch: what holds when it is off."""
     bounds: tuple[Bounds, ...] = ()
     """Oldest first."""
     aliases: tuple[str, ...] = ()
@@ -77,6 +79,15 @@ class Option:
     """A size too large for 64 bits of bytes counts as the largest; else PyTorch keeps the MiB as they are."""
     value_error: str = ""
     """PyTorch's text for a missing value up to 2.9; empty: "Error, expecting NAME value"."""
+
+    @property
+    def for_native(self) -> bool:
+        """Whether PyTorch's own allocator is what heeds it."""
+        return not self.host_only and self.kind is not Kind.BACKEND
+
+    def meaning_of(self, value: object) -> str:
+        """What it does when it has this value."""
+        return self.meaning_off if value is False else self.meaning
 
     def accepts(self, release: Release) -> str:
         """What it accepts in a release, for people."""
@@ -114,6 +125,7 @@ OPTIONS: tuple[Option, ...] = (
         "Memory is mapped page by page (2 MiB or 20 MiB) into one long address range per pool and stream, so free space"
         " next to free space can always be joined.",
         value_error=_BOOL_ERROR,
+        meaning_off="Memory comes from the driver in segments of a fixed size; free space in two of them cannot be joined.",
     ),
     Option(
         "max_split_size_mb",
@@ -210,6 +222,7 @@ OPTIONS: tuple[Option, ...] = (
         Half.CUDA,
         "A request that would exceed per_process_memory_fraction fails at once: nothing cached is given back first,"
         " and no out-of-memory event is recorded.",
+        meaning_off="When memory runs out, cached memory is given back and the request is tried again before it fails.",
     ),
     Option(
         "release_lock_on_cudamalloc",
@@ -221,6 +234,7 @@ OPTIONS: tuple[Option, ...] = (
         "Other threads may allocate while one waits for the driver; sizes and places stay the same.",
         aliases=("release_lock_on_hipmalloc",),
         value_error=_BOOL_ERROR,
+        meaning_off="Other threads wait with their requests while one waits for the driver.",
     ),
     Option(
         "graph_capture_record_stream_reuse",
@@ -231,6 +245,7 @@ OPTIONS: tuple[Option, ...] = (
         Half.CUDA,
         "During a graph capture, memory freed after use on other streams is reused once the graph itself proves that"
         " those uses are over.",
+        meaning_off="During a graph capture, memory used on other streams is not reused before the capture ends.",
     ),
     Option(
         "backend",
@@ -254,6 +269,7 @@ OPTIONS: tuple[Option, ...] = (
         " large blocks.",
         aliases=("pinned_use_hip_host_register",),
         host_only=True,
+        meaning_off="Pinned host memory is taken from the driver, which allocates and pins it in one call.",
     ),
     Option(
         "pinned_num_register_threads",
@@ -293,6 +309,7 @@ OPTIONS: tuple[Option, ...] = (
         Half.ACCELERATOR,
         "A thread of its own watches for pinned blocks that are free again.",
         host_only=True,
+        meaning_off="The program's own threads look for pinned blocks that are free again, when they ask for one.",
     ),
     Option(
         "pinned_reserve_segment_size_mb",
@@ -320,6 +337,7 @@ OPTIONS: tuple[Option, ...] = (
         "An error while pinned memory is freed, as after a failed kernel, is swallowed, so that the program can still"
         " end in order.",
         host_only=True,
+        meaning_off="An error while pinned memory is freed is raised.",
     ),
     Option(
         "pinned_max_round_threshold_mb",

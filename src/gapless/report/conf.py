@@ -8,6 +8,7 @@ from typing import Any
 from gapless.conf import Finding, ParsedItem, Settings, Severity, line_to_copy
 from gapless.conf.answer import ConfAnswer
 from gapless.conf.merge import format_value
+from gapless.conf.options import Option
 from gapless.report.terminal import Terminal
 
 SCHEMA = "gapless.conf/1"
@@ -40,6 +41,7 @@ def to_json(answer: ConfAnswer, source: str, note: str) -> dict[str, Any]:
         "settings": asdict(parsed.settings),
         "findings": [_finding(finding) for finding in answer.findings],
         "corrected": answer.corrected,
+        "left": list(answer.left),
         "line": None if answer.corrected is None else line_to_copy(answer.corrected),
     }
 
@@ -52,7 +54,7 @@ def _option(answer: ConfAnswer, item: ParsedItem) -> dict[str, Any]:
         "position": item.start,
         "state": answer.state(item),
         "name": option.name if option else None,
-        "meaning": option.meaning if option else None,
+        "meaning": _meaning(answer, item, option) if option else None,
         "accepts": option.accepts(release) if option else None,
         "default": option.default if option else None,
         "since": str(option.since) if option else None,
@@ -121,13 +123,21 @@ def _options(answer: ConfAnswer, terminal: Terminal) -> None:
     if items:
         terminal.line()
     for item in items[:_MOST_OPTIONS]:
-        state = {"read": "", "replaced": "  (replaced further on)", "unread": "  (not read)"}[answer.state(item)]
+        state = {"read": "", "replaced": "  (replaced further on)", "unread": "  (not read)", "ignored": "  (ignored)"}[
+            answer.state(item)
+        ]
         value = f":{_value(answer.parsed.settings, item, answer)}" if item.value is not None else ""
         terminal.line(terminal.paint(_printable(f"{item.key}{value}"), "bold") + state)
         if item.option is not None:
-            terminal.paragraph(item.option.meaning, 4)
+            terminal.paragraph(_meaning(answer, item, item.option), 4)
     if len(items) > _MOST_OPTIONS:
         terminal.line(f"... and {len(items) - _MOST_OPTIONS:,} more")
+
+
+def _meaning(answer: ConfAnswer, item: ParsedItem, option: Option) -> str:
+    """What the option does with the value it has; in general, where the value was not read."""
+    read = answer.state(item) == "read"
+    return option.meaning_of(getattr(answer.parsed.settings, option.field)) if read else option.meaning
 
 
 def _value(settings: Settings, item: ParsedItem, answer: ConfAnswer) -> str:
@@ -147,8 +157,11 @@ def _copy(answer: ConfAnswer, terminal: Terminal) -> None:
     if text is None:
         terminal.line("No line to copy: an error stands that only you can mend.")
     elif text.isprintable():
-        terminal.line("To copy:" if text == answer.parsed.text else "Corrected, to copy:")
-        terminal.line(f"  {line_to_copy(text)}")
+        label = "To copy" if text == answer.parsed.text else "Corrected, to copy"
+        if answer.left:
+            label += f"; {' and '.join(answer.left)} still {'holds' if len(answer.left) == 1 else 'hold'}"
+        terminal.line(f"{label}:")
+        terminal.line(f"  export {line_to_copy(text)}")
 
 
 def _printable(text: str) -> str:

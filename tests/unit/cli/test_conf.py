@@ -38,14 +38,14 @@ def test_refused_settings_are_marked_and_corrected(capsys: pytest.CaptureFixture
         "  max_split_size_mb:10",
         "                    ^",
     ]
-    assert lines[-2:] == ["Corrected, to copy:", "  PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:21"]
+    assert lines[-2:] == ["Corrected, to copy:", "  export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:21"]
 
 
 def test_each_option_is_explained_and_the_line_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
     text = text_of(capsys, "roundup_power2_divisions:[256:2,512:4]", "--torch", "2.13")
 
     assert "Requests are rounded up to one of so many equal steps" in text
-    assert text.endswith("To copy:\n  PYTORCH_CUDA_ALLOC_CONF='roundup_power2_divisions:[256:2,512:4]'\n")
+    assert text.endswith("To copy:\n  export PYTORCH_CUDA_ALLOC_CONF='roundup_power2_divisions:[256:2,512:4]'\n")
 
 
 def test_assumed_release_is_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,3 +126,24 @@ def test_later_release_is_read_as_the_newest_known(capsys: pytest.CaptureFixture
 
     assert answer["input"]["torch"] == "2.14"
     assert answer["input"]["note"] == "PyTorch 2.15 is not known yet; it is read as 2.14"
+
+
+def test_a_switch_that_is_off_is_explained_as_off(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = json_of(capsys, "expandable_segments:False")
+
+    assert answer["options"][0]["meaning"].startswith("Memory comes from the driver in segments")
+
+
+def test_options_beside_the_drivers_allocator_are_ignored_and_endanger_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    conf = "expandable_segments:True,max_split_size_mb:64,backend:cudaMallocAsync,pinned_use_cuda_host_register:True"
+
+    answer = json_of(capsys, conf, "--torch", "2.14")
+    text = text_of(capsys, conf, "--torch", "2.14")
+
+    assert [option["state"] for option in answer["options"]] == ["ignored", "ignored", "read", "read"]
+    assert [finding["code"] for finding in answer["findings"]] == ["CONF610", "CONF617"]
+    assert "ignores expandable_segments, max_split_size_mb, and" in answer["findings"][0]["message"]
+    assert answer["left"] == ["CONF610"]
+    assert f"To copy; CONF610 still holds:\n  export PYTORCH_CUDA_ALLOC_CONF={conf}\n" in text

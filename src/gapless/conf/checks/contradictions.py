@@ -61,7 +61,7 @@ _SURVIVES_SPLIT_LIMIT_SINCE = Release(2, 5)
 
 def look(subject: Subject) -> Iterator[Finding]:
     """In the order of the rules."""
-    settings = subject.settings
+    settings = subject.in_effect
     if settings.expandable_segments and settings.max_split_size is not None:
         yield _split_limit(subject, settings.max_split_size)
     if settings.throw_on_cudamalloc_oom:

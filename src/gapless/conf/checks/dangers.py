@@ -91,7 +91,7 @@ _OVERFLOWING = Release(2, 13)
 
 def look(subject: Subject) -> Iterator[Finding]:
     """The dangers of expandable segments, then those of pinned memory."""
-    if subject.settings.expandable_segments:
+    if subject.in_effect.expandable_segments:
         yield _ipc(subject)
         yield _registration(subject)
         yield from _sleep(subject)

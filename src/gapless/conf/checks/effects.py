@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from gapless.conf.findings import Finding, Repair, Rule, Severity, Subject, finding
 from gapless.conf.merge import format_value
-from gapless.conf.options import Kind
 from gapless.conf.parse import ParsedItem
 from gapless.conf.releases import Release
 from gapless.conf.settings import Settings
@@ -85,7 +84,7 @@ def _reason(subject: Subject, field: str) -> str:
 
 
 def _collection(subject: Subject) -> Iterator[Finding]:
-    settings, release = subject.settings, subject.parsed.release
+    settings, release = subject.in_effect, subject.parsed.release
     if not settings.garbage_collection_threshold or settings.per_process_memory_fraction < 1:
         return
     threshold = settings.garbage_collection_threshold
@@ -108,7 +107,7 @@ def _backend(subject: Subject) -> Iterator[Finding]:
     if subject.settings.backend == "native":
         return
     items = [item for item in subject.parsed.items if item.applied and item.option]
-    ignored = [item.key for item in items if item.option and item.option.kind is not Kind.BACKEND]
+    ignored = [item.key for item in items if item.option and item.option.for_native]
     history = "it keeps no history, so no recording can explain a failure"
     position = subject.position("backend")
     if ignored:

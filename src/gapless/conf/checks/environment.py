@@ -59,7 +59,7 @@ def look(subject: Subject) -> Iterator[Finding]:
     if environment.caching_off:
         message = f"{environment.caching_off} switches PyTorch's cache off: no setting has any effect"
         yield finding(CACHING_OFF, message, f"unset {environment.caching_off}")
-    if environment.variable == NEW_VARIABLE and subject.settings.expandable_segments:
+    if environment.variable == NEW_VARIABLE and subject.in_effect.expandable_segments:
         message = f"expandable_segments is on, but libraries that look into {CUDA_VARIABLE} alone do not see it"
         yield finding(NOT_SEEN, message, f"set {CUDA_VARIABLE} instead")
 

@@ -39,7 +39,7 @@ _QUANTUM = 512
 
 def look(subject: Subject) -> Iterator[Finding]:
     """Nothing when the option is off."""
-    divisions = subject.settings.roundup_power2_divisions
+    divisions = subject.in_effect.roundup_power2_divisions
     position = subject.position("roundup_power2_divisions")
     if 1 in divisions and subject.parsed.release <= _LAST_UNROUNDED:
         message = f"a division of 1 makes PyTorch {subject.parsed.release} leave sizes unrounded, like 1,500 bytes"
@@ -54,7 +54,7 @@ def _ranges(subject: Subject, divisions: tuple[int, ...], position: int | None) 
     gap = _has_gap(divisions)
     message = f"requests are rounded up by powers of two in steps, {shown}; one may grow by nearly {100 / worst:g} %"
     size = MIB << max((index for index in range(_USUAL_INDEX + 1) if divisions[index] == worst), default=0)
-    taken = rounded_bytes(size + 1, subject.settings, subject.parsed.release)
+    taken = rounded_bytes(size + 1, subject.in_effect, subject.parsed.release)
     if taken > size + _QUANTUM:
         message += f" ({format_bytes(size)} + 1 byte takes {format_bytes(taken)})"
     if gap:

@@ -65,7 +65,7 @@ def _resettable(subject: Subject) -> list[Option]:
 
 
 def _to_be_dropped(subject: Subject) -> Iterator[Finding]:
-    if not subject.settings.expandable_segments:
+    if not subject.in_effect.expandable_segments:
         return
     names = [option.name for option in _resettable(subject) if subject.mentions(option.field)]
     if names:
