@@ -15,7 +15,7 @@ from gapless.report.before_after import maps_before_and_after
 from gapless.report.explanation import trust_to_text, verdict_to_text
 from gapless.report.fixes import before_and_after
 from gapless.report.terminal import Terminal
-from gapless.tune import tune
+from gapless.tune import advised, tune
 
 FILE = Path(__file__).resolve().parent / "demo_out_of_memory.pickle.gz"
 ROWS = 8
@@ -30,10 +30,10 @@ def main() -> int:
     """Prints the demo."""
     terminal = Terminal(sys.stdout)
     (recording,) = open_recordings(str(FILE))
-    explanation = explain(recording)
     result = tune(recording)
     if result.best is None:
         raise AssertionError("a setting helps this recording")
+    explanation = advised(explain(recording), [result.best.fix])
 
     terminal.paragraph(
         "A model was trained on batches of varying length (examples/demo_train.py) until PyTorch said CUDA out of"

@@ -30,6 +30,7 @@ def test_the_verdict_is_three_lines(lines: list[str]) -> None:
     verdict = part(lines, "FRAG201 pinned-segments")
 
     assert [line[:6].strip() for line in verdict if line[:6].strip()] == ["What", "Why", "Do"]
+    assert "Do    Set expandable_segments:True: the request is served." in "\n".join(verdict)
 
 
 def test_the_map_marks_what_pins_and_how_long_the_request_is(lines: list[str]) -> None:

@@ -95,10 +95,42 @@ def transcript(body: str) -> Iterator[tuple[str, str]]:
 
 
 def matches(expected: str, output: str) -> bool:
-    """Whether output is as expected; trailing blanks and empty lines at the end do not count."""
-    lines = tidy(expected).splitlines()
-    wanted = "".join(r"(?:[^\n]*\n)*" if line == "..." else re.escape(line) + r"\n" for line in lines)
-    return re.fullmatch(wanted.replace(re.escape("..."), r"[^\n]*"), tidy(output)) is not None
+    """Whether output is as expected; trailing blanks and empty lines at the end do not count.
+
+    Each part between two lines of dots is looked for where it comes first: in time that grows with the lines, and not
+    with a power of them as one regular expression for all would take.
+    """
+    lines = tidy(output).splitlines()
+    first, *parts = _parts(tidy(expected).splitlines())
+    if not parts:
+        return len(lines) == len(first) and _begins(lines, 0, first)
+    if not _begins(lines, 0, first):
+        return False
+    at = len(first)
+    for part in parts[:-1]:
+        found = next((k for k in range(at, len(lines)) if _begins(lines, k, part)), None)
+        if found is None:
+            return False
+        at = found + len(part)
+    end = len(lines) - len(parts[-1])
+    return end >= at and _begins(lines, end, parts[-1])
+
+
+def _parts(expected: list[str]) -> list[list[re.Pattern[str]]]:
+    """The expected lines, cut where a line of dots stands."""
+    parts: list[list[re.Pattern[str]]] = [[]]
+    for line in expected:
+        if line == "...":
+            parts.append([])
+        else:
+            parts[-1].append(re.compile(re.escape(line).replace(re.escape("..."), ".*")))
+    return parts
+
+
+def _begins(lines: list[str], at: int, part: list[re.Pattern[str]]) -> bool:
+    """Whether a part stands at a line of the output."""
+    here = lines[at : at + len(part)]
+    return len(here) == len(part) and all(want.fullmatch(line) for want, line in zip(part, here, strict=True))
 
 
 def tidy(text: str) -> str:

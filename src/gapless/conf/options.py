@@ -125,7 +125,8 @@ OPTIONS: tuple[Option, ...] = (
         "Memory is mapped page by page (2 MiB or 20 MiB) into one long address range per pool and stream, so free space"
         " next to free space can always be joined.",
         value_error=_BOOL_ERROR,
-        meaning_off="Memory comes from the driver in segments of a fixed size; free space in two of them cannot be joined.",
+        meaning_off="Memory comes from the driver in segments of a fixed size; free space of two segments cannot be"
+        " joined.",
     ),
     Option(
         "max_split_size_mb",

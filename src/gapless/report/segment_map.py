@@ -3,15 +3,16 @@
     large  1.07 GiB  ######################==============================P  1.04 GiB free
     request 1.06 GiB ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-All segments are to one scale, those with most free memory first; one longer than a line goes on in the next. A
-character stands for many bytes: it shows a pinning block wherever one begins in its range, else what most of its bytes
-are.
+All segments are to one scale, those with most free memory first; one longer than a line goes on in the next, and those
+that look alike are drawn once, with their number. A character stands for many bytes: it shows a pinning block wherever
+one begins in its range, else what most of its bytes are.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,13 +20,13 @@ from gapless.recording.recording import FREE, PENDING
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from numpy.typing import NDArray
 
     from gapless.recording import State
 
-_LABEL = 20
+_LABEL = 22
 _SUFFIX = 18
 _LEAST_BAR = 16
 
@@ -60,6 +61,14 @@ class MapOptions:
     """The scale; None: the longest segment that is shown fills a line."""
 
 
+class _Drawing(NamedTuple):
+    """One segment as it is drawn."""
+
+    label: str
+    bar: str
+    free: str
+
+
 def segment_map(state: State, options: MapOptions | None = None) -> list[str]:
     """The lines of the map, the legend last; empty when there is no segment."""
     chosen = options or MapOptions()
@@ -67,9 +76,10 @@ def segment_map(state: State, options: MapOptions | None = None) -> list[str]:
         return []
     free = _free_bytes(state)
     order = np.lexsort((state.segments["address"], -state.segments["size"].astype(np.int64), -free))
-    shown, rest = order[: chosen.rows], order[chosen.rows :]
     scale = chosen.bytes_per_column or bytes_per_column(state, chosen)
-    lines = [line for segment in shown for line in _rows(state, int(segment), int(free[segment]), scale, chosen)]
+    drawn = _drawn_once((_drawing(state, int(at), int(free[at]), scale, chosen) for at in order), chosen.rows)
+    lines = [line for drawing, count in drawn for line in _rows(drawing, count, _columns(chosen))]
+    rest = order[sum(count for _, count in drawn) :]
     if len(rest):
         lines.append(_summary(state, rest, free))
     if chosen.request_bytes:
@@ -96,16 +106,29 @@ def _free_bytes(state: State) -> NDArray[np.int64]:
     return np.bincount(state.segment_of_block, weights=sizes, minlength=len(state.segments)).astype(np.int64)
 
 
-def _rows(state: State, segment: int, free_bytes: int, scale: int, options: MapOptions) -> list[str]:
-    row, columns = state.segments[segment], _columns(options)
+def _drawing(state: State, segment: int, free_bytes: int, scale: int, options: MapOptions) -> _Drawing:
+    row = state.segments[segment]
     kind = ("small" if row["is_small"] else "large") + ("+" if row["is_expandable"] else "")
     label = f"{kind:<7}{format_bytes(int(row['size']))}"
-    suffix = f"  {format_bytes(free_bytes)} free" if free_bytes else "  full"
-    bar = _bar(state, segment, scale, options)
-    parts = [bar[begin : begin + columns] for begin in range(0, len(bar), columns)]
-    labels = [label, *[""] * (len(parts) - 1)]
+    free = f"{format_bytes(free_bytes)} free" if free_bytes else "full"
+    return _Drawing(label, _bar(state, segment, scale, options), free)
+
+
+def _drawn_once(drawings: Iterable[_Drawing], most: int) -> list[tuple[_Drawing, int]]:
+    """Drawings with how often each follows itself, until there are `most` of them."""
+    runs: list[tuple[_Drawing, int]] = []
+    for drawing, run in itertools.groupby(drawings):
+        if len(runs) == most:
+            break
+        runs.append((drawing, sum(1 for _ in run)))
+    return runs
+
+
+def _rows(drawing: _Drawing, count: int, columns: int) -> list[str]:
+    parts = [drawing.bar[begin : begin + columns] for begin in range(0, len(drawing.bar), columns)]
+    labels = [drawing.label + (f" x{count}" if count > 1 else ""), *[""] * (len(parts) - 1)]
     lines = [f"{label:<{_LABEL - 1}} {part}" for label, part in zip(labels, parts, strict=True)]
-    return [*lines[:-1], lines[-1] + suffix]
+    return [*lines[:-1], f"{lines[-1]}  {drawing.free}"]
 
 
 def _bar(state: State, segment: int, scale: int, options: MapOptions) -> str:
@@ -138,7 +161,9 @@ def _covered(
 def _summary(state: State, rest: NDArray[np.int64], free: NDArray[np.int64]) -> str:
     size, spare = int(state.segments["size"][rest].astype(np.int64).sum()), int(free[rest].sum())
     noun = "segment" if len(rest) == 1 else "segments"
-    return f"and {len(rest)} more {noun}: {format_bytes(size)}, of which {format_bytes(spare)} free"
+    return f"and {len(rest)} more {noun}: {format_bytes(size)}, " + (
+        f"of which {format_bytes(spare)} free" if spare else "all full"
+    )
 
 
 def _legend(options: MapOptions) -> str:
