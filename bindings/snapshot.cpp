@@ -8,6 +8,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings.h"
 #include "columns.h"
 #include "snapshot/read_snapshot.h"
@@ -42,21 +44,26 @@ nb::object blocks_of(nb::handle_t<DeviceState> self) {
                                   {"state", "u1", offsetof(Block, state)}});
 }
 
-// A name as it is shown: a file can repeat one of megabytes in thousands of frames, which all become texts of Python.
+// No file or function has a longer name and no program a deeper stack; a damaged or hostile file may, and repeat them.
+constexpr std::size_t kNameBytesMost = 1000, kFramesMost = 4096;
+
+// A name as it is, or its two ends, cut between characters.
 std::string shortened(const std::string& text) {
-  constexpr std::size_t kMost = 4096, kHalf = 2000;
-  if (text.size() <= kMost) return text;
+  if (text.size() <= kNameBytesMost) return text;
+  const std::string gap = "...";
   const auto continues = [&text](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
-  std::size_t head = kHalf, tail = text.size() - kHalf;
+  const std::size_t kept = kNameBytesMost - gap.size();
+  std::size_t head = kept - kept / 2, tail = text.size() - kept / 2;
   while (head > 0 && continues(head)) --head;
   while (tail < text.size() && continues(tail)) ++tail;
-  return text.substr(0, head) + "..." + text.substr(tail);
+  return text.substr(0, head) + gap + text.substr(tail);
 }
 
 std::vector<nb::tuple> frames_of(const Stacks& stacks, std::size_t stack) {
   if (stack >= stacks.count()) throw nb::index_error("no such stack");
+  const std::size_t begin = stacks.begin[stack], end = stacks.begin[stack + 1];
   std::vector<nb::tuple> frames;
-  for (std::uint32_t i = stacks.begin[stack]; i < stacks.begin[stack + 1]; ++i) {
+  for (std::size_t i = begin; i < std::min(end, begin + kFramesMost); ++i) {
     const Frame& frame = stacks.frames[stacks.frame_of[i]];
     frames.push_back(
         nb::make_tuple(shortened(stacks.strings[frame.file]), frame.line, shortened(stacks.strings[frame.function])));
@@ -166,6 +173,8 @@ void bind_snapshot(nb::module_& m) {
                                      "segment_map", "segment_unmap", "oom", "snapshot", "annotate");
   m.attr("BLOCK_STATES") = nb::make_tuple("free", "allocated", "pending");
   m.attr("NO_STACK") = kNoStack;
+  m.attr("FRAMES_MOST") = kFramesMost;
+  m.attr("NAME_BYTES_MOST") = kNameBytesMost;
   m.attr("NO_TEXT") = kNoText;
   m.attr("NO_TIME") = kNoTime;
   m.attr("UNKNOWN_POOL") = kUnknownPool;

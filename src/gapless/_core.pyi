@@ -448,6 +448,10 @@ BLOCK_STATES: tuple = ("free", "allocated", "pending")
 
 NO_STACK: int = 4294967295
 
+FRAMES_MOST: int = 4096
+
+NAME_BYTES_MOST: int = 1000
+
 NO_TEXT: int = 4294967295
 
 NO_TIME: int = -9223372036854775808

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gapless._core import FRAMES_MOST, NAME_BYTES_MOST
 from gapless.recording import open_recordings
-from gapless.recording.recording import FRAMES_MAX, NAME_CHARS_MAX, shortened
 from tests.integration.run import gapless
 from tests.integration.small import snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-NAME = "f" * 2_000_000
+NAME = "a" + "é" * 1_000_000 + "f" * 500_000
 FILE = f"/home/ada/{NAME}/train.py"
 
 
@@ -27,7 +27,7 @@ def endless(tmp_path_factory: pytest.TempPathFactory) -> Path:
     value: dict[str, Any] = snapshot()
     for event in value["device_traces"][0]:
         event["frames"] = [frame]
-    value["device_traces"][0][1]["frames"] = [{**frame, "filename": "a.py", "name": "f"}] * (FRAMES_MAX + 5)
+    value["device_traces"][0][1]["frames"] = [{**frame, "filename": "a.py", "name": "f"}] * (FRAMES_MOST + 5)
     for segment in value["segments"]:
         for block in segment["blocks"]:
             block["frames"] = [frame]
@@ -43,9 +43,8 @@ def test_they_are_printed_short(form: str, endless: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout) < 200_000
     assert "fff/train.py" in done.stdout
-    assert (
-        max(len(word) for word in done.stdout.split()) <= NAME_CHARS_MAX + 20
-    )  # with its line, and what stands around it
+    longest = max(len(word) for word in done.stdout.encode().decode("unicode-escape").split())
+    assert longest <= NAME_BYTES_MOST + 20  # with its line, and what stands around it
 
 
 def test_redaction_knows_the_short_ones(endless: Path) -> None:
@@ -59,13 +58,12 @@ def test_redaction_knows_the_short_ones(endless: Path) -> None:
 def test_a_stack_ends_somewhere(endless: Path) -> None:
     recording = open_recordings(str(endless))[0]
 
-    assert len(recording.stack(int(recording.events.stack[1]))) == FRAMES_MAX
+    assert len(recording.stack(int(recording.events.stack[1]))) == FRAMES_MOST
 
 
-def test_both_ends_of_a_name_stay() -> None:
-    name = "a" * 600 + "b" * 600
+def test_both_ends_of_a_name_stay_and_characters_whole(endless: Path) -> None:
+    recording = open_recordings(str(endless))[0]
+    ((_, _, function),) = recording.stack(int(recording.events.stack[0]))
 
-    assert (shortened(name[:NAME_CHARS_MAX]), shortened(name)) == (
-        name[:NAME_CHARS_MAX],
-        "a" * 499 + "..." + "b" * 498,
-    )
+    assert function == "a" + "é" * 249 + "..." + "f" * 498
+    assert len(function.encode()) == NAME_BYTES_MOST

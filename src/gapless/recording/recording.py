@@ -24,22 +24,6 @@ FREE, ALLOCATED, PENDING = range(3)
 Stack = list[tuple[str, int, str]]
 """Frames (file, line, function), innermost first."""
 
-NAME_CHARS_MAX, FRAMES_MAX = 1_000, 4_096
-"""No file or function has a longer name and no program a deeper stack; a damaged or hostile file may."""
-_GAP = "..."
-
-
-def shortened(name: str) -> str:
-    """A name as it is, or its two ends.
-
-    >>> shortened("train.py"), len(shortened("x" * 5_000_000))
-    ('train.py', 1000)
-    """
-    if len(name) <= NAME_CHARS_MAX:
-        return name
-    kept = NAME_CHARS_MAX - len(_GAP)
-    return name[: kept - kept // 2] + _GAP + name[-(kept // 2) :]
-
 
 @dataclass(frozen=True)
 class Moment:
@@ -125,8 +109,7 @@ class Recording:
         """Frames of a stack, innermost first; empty when none was recorded. Of endless names the middle is left out."""
         if stack == _core.NO_STACK:
             return []
-        frames = self.snapshot.stacks.frames_of(int(stack))[:FRAMES_MAX]
-        return [(shortened(file), line, shortened(function)) for file, line, function in frames]
+        return self.snapshot.stacks.frames_of(int(stack))
 
     def frames(self) -> set[tuple[str, int, str]]:
         """Frames that occur in any stack."""
