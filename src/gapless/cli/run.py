@@ -10,7 +10,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gapless.cli.common import FORMATS, settings_text
 from gapless.errors import InputError
@@ -68,7 +68,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Runs it; its own exit status, or 71 where it ran out of memory."""
     from gapless.cards import find_card  # noqa: PLC0415  (so that --help loads nothing)
-    from gapless.report.virtual_run import explain_processes, to_json, to_text  # noqa: PLC0415
+    from gapless.report.virtual_run import to_json, to_text  # noqa: PLC0415
     from gapless.virtual import launch  # noqa: PLC0415
 
     if args.gpus < 1 or (args.steps is not None and args.steps < 1):
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
             small_values=not args.no_small_values,
             selected=args.selected,
         )
-        processes = explain_processes(ended, card)
+        processes = [_explained(facts, card) for facts in ended.processes]
         if args.save is not None:
             _save(processes, Path(args.save))
         if args.format == "json":
@@ -103,6 +103,20 @@ def run(args: argparse.Namespace) -> int:
         else:
             to_text(ended, card, processes, sys.stderr, redact=args.redact)
     return _status(ended)
+
+
+def _explained(facts: dict[str, Any], card: Card) -> RanProcess:
+    """What a process recorded, explained as `gapless explain --recorded-card` would."""
+    from gapless.cli.explain_known import Known  # noqa: PLC0415
+    from gapless.explain import explain_all  # noqa: PLC0415
+    from gapless.recording import open_recordings  # noqa: PLC0415
+    from gapless.report.progress import ProgressLine  # noqa: PLC0415
+    from gapless.report.virtual_run import RanProcess  # noqa: PLC0415
+
+    known = Known(None, recorded_card=card, logged_card=None, leave_free_bytes=0, library=None, at=None)
+    recordings = open_recordings(facts["snapshot"]) if facts["snapshot"] else []
+    with ProgressLine(sys.stderr) as progress:
+        return RanProcess(facts, [known.answer(one, progress) for one in explain_all(recordings, known.options)])
 
 
 def with_context(card: Card, context_bytes: int) -> Card:

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from gapless.explain import ExplainOptions, Explanation, explain_all
-from gapless.recording import OpenOptions, open_recordings
 from gapless.report.explanation import to_text as explanation_to_text
 from gapless.report.redact import Redactor
 from gapless.report.terminal import Terminal
-from gapless.tune import Fix, TuneOptions, advised, best_fixes
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.cards import Card
+    from gapless.explain import Explanation
+    from gapless.tune import Fix
     from gapless.virtual.launch import Ended
 
 _KNOWN_LIBRARIES = ("libtorch", "libc10")
@@ -28,7 +27,7 @@ class RanProcess:
 
     facts: dict[str, Any]
     explanations: list[tuple[Explanation, list[Fix]]]
-    """Of each device that it used."""
+    """Of each device that it used: what is wrong, and the changes that help, best first."""
 
     @property
     def snapshot(self) -> str | None:
@@ -41,24 +40,6 @@ class RanProcess:
         """Its rank in a distributed job."""
         rank = self.facts["rank"]
         return None if rank is None else int(rank)
-
-
-def explain_processes(ended: Ended, card: Card) -> list[RanProcess]:
-    """Explain what each process recorded; changes are tried where one failed."""
-    processes = []
-    for facts in ended.processes:
-        recordings = open_recordings(facts["snapshot"], OpenOptions()) if facts["snapshot"] else []
-        options = ExplainOptions(recorded_card_bytes=card.capacity_bytes, card_total_bytes=card.total_bytes)
-        explained = [(one, _fixes(one, card)) for one in explain_all(recordings, options)]
-        answers = [(advised(one, fixes) if fixes else one, fixes) for one, fixes in explained]
-        processes.append(RanProcess(facts, answers))
-    return processes
-
-
-def _fixes(explanation: Explanation, card: Card) -> list[Fix]:
-    if not explanation.case.moment.is_failure:
-        return []
-    return best_fixes(explanation.case, TuneOptions(card=card))
 
 
 def to_text(ended: Ended, card: Card, processes: list[RanProcess], stream: TextIO, *, redact: bool = False) -> None:
