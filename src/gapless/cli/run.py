@@ -5,21 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gapless.cli.common import FORMATS, settings_text
+from gapless.cli.poses import poses_of
 from gapless.errors import InputError
 from gapless.units import format_bytes, parse_bytes
 from gapless.virtual.cards import ADDRESSES, virtual_card
 
 if TYPE_CHECKING:
     from gapless.cards import Card
-    from gapless.report.virtual_run import RanProcess
     from gapless.virtual.launch import Ended
 
 OUT_OF_MEMORY = 71
@@ -27,6 +26,7 @@ _EXAMPLES = """examples:
   gapless run --card h100-80g train.py --batch 8
   gapless run --card 24GiB --steps 3 -m package.train --config small.yaml
   gapless run --card a100-40g --gpus 4 torchrun --nproc-per-node 4 train.py
+  gapless run --card h100-80g --world 256 --rank 0,63,255 train.py      those ranks of a large job, one after the other
   gapless run --card 24GiB --conf "expandable_segments:True" --save run.pickle train.py
 """
 
@@ -41,7 +41,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--card", metavar="CARD", required=True, help="a card's name (h100-80g) or a size (24GiB)")
-    parser.add_argument("--gpus", metavar="N", type=int, default=1, help="how many of them (default: 1)")
+    parser.add_argument(
+        "--gpus", metavar="N", type=int, help="how many of them in a machine (default: 1; with --world, 8 at most)"
+    )
+    parser.add_argument("--world", metavar="N", type=int, help="pose as ranks of a job of N, without torchrun")
+    parser.add_argument("--rank", metavar="LIST", help="with --world: which ranks, like 0,63,255 (default: 0)")
     parser.add_argument("--conf", metavar="TEXT", help="settings of PyTorch's allocator for this run")
     parser.add_argument("--context", metavar="SIZE", help="what the CUDA context takes (default: the card's)")
     parser.add_argument(
@@ -68,11 +72,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Runs it; its own exit status, or 71 where it ran out of memory."""
     from gapless.cards import find_card  # noqa: PLC0415  (so that --help loads nothing)
+    from gapless.cli.ran import explained, save  # noqa: PLC0415
     from gapless.report.virtual_run import to_json, to_text  # noqa: PLC0415
     from gapless.virtual import launch  # noqa: PLC0415
 
-    if args.gpus < 1 or (args.steps is not None and args.steps < 1):
-        raise InputError("--gpus and --steps count from 1")
+    if args.steps is not None and args.steps < 1:
+        raise InputError("--steps counts from 1")
     if not 0 <= args.selected <= 1:
         raise InputError(f"{args.selected} is not a part of a whole, 0 to 1", where="--selected")
     card = find_card(args.card)
@@ -80,43 +85,30 @@ def run(args: argparse.Namespace) -> int:
         card = with_context(card, parse_bytes(args.context, "--context"))
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     command = launch.command_of(words)
+    gpus, poses = poses_of(args.gpus, args.world, args.rank, command)
     env = dict(os.environ)
     if args.conf is not None:
         env["PYTORCH_CUDA_ALLOC_CONF"] = env["PYTORCH_ALLOC_CONF"] = settings_text(args.conf)
-    out = None if args.format == "text" else sys.stderr.fileno()  # the answer is alone on standard output
     with tempfile.TemporaryDirectory(prefix="gapless-") as folder:
-        ended = launch.run(
+        ended = launch.run_as(
+            poses,
             command,
-            replace(virtual_card(card, args.gpus), addresses=args.addresses),
+            replace(virtual_card(card, gpus), addresses=args.addresses),
             Path(folder),
             env=env,
-            stdout=out,
+            stdout=None if args.format == "text" else sys.stderr.fileno(),  # the answer is alone on standard output
             steps=args.steps,
             small_values=not args.no_small_values,
             selected=args.selected,
         )
-        processes = [_explained(facts, card) for facts in ended.processes]
+        processes = [explained(facts, card) for facts in ended.processes]
         if args.save is not None:
-            _save(processes, Path(args.save))
+            save(processes, Path(args.save))
         if args.format == "json":
             print(json.dumps(to_json(ended, card, processes)))
         else:
             to_text(ended, card, processes, sys.stderr, redact=args.redact)
     return _status(ended)
-
-
-def _explained(facts: dict[str, Any], card: Card) -> RanProcess:
-    """What a process recorded, explained as `gapless explain --recorded-card` would."""
-    from gapless.cli.explain_known import Known  # noqa: PLC0415
-    from gapless.explain import explain_all  # noqa: PLC0415
-    from gapless.recording import open_recordings  # noqa: PLC0415
-    from gapless.report.progress import ProgressLine  # noqa: PLC0415
-    from gapless.report.virtual_run import RanProcess  # noqa: PLC0415
-
-    known = Known(None, recorded_card=card, logged_card=None, leave_free_bytes=0, library=None, at=None)
-    recordings = open_recordings(facts["snapshot"]) if facts["snapshot"] else []
-    with ProgressLine(sys.stderr) as progress:
-        return RanProcess(facts, [known.answer(one, progress) for one in explain_all(recordings, known.options)])
 
 
 def with_context(card: Card, context_bytes: int) -> Card:
@@ -134,15 +126,3 @@ def _status(ended: Ended) -> int:
     if ended.ran_out:
         return OUT_OF_MEMORY
     return ended.status if ended.status >= 0 else 128 - ended.status
-
-
-def _save(processes: list[RanProcess], target: Path) -> None:
-    recorded = [(one.rank, one.snapshot) for one in processes if one.snapshot is not None]
-    if not recorded:
-        raise InputError("nothing was recorded: no process used a GPU with PyTorch's own allocator", where="--save")
-    if len(recorded) == 1:
-        shutil.copyfile(recorded[0][1], target)
-        return
-    target.mkdir(parents=True, exist_ok=True)
-    for number, (rank, snapshot) in enumerate(recorded):
-        shutil.copyfile(snapshot, target / f"rank{number if rank is None else rank}.pickle")

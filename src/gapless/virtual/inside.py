@@ -18,6 +18,7 @@ from gapless.virtual import control
 from gapless.virtual.assumptions import Assumptions
 from gapless.virtual.own_frames import strip_snapshot, strip_traceback
 from gapless.virtual.plan import Plan
+from gapless.virtual.posing import pose
 from gapless.virtual.small_values import SmallValues
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ class Run:
     def begin(self) -> None:
         """PyTorch is imported: record from its first allocation on, and report at the end."""
         self._leave_recording_to_the_user()
+        if self._plan.world is not None:
+            pose(self._torch, self._plan.world)
         self._torch.cuda._lazy_call(self._record)
         if self._plan.small_values:
             self._torch.cuda._lazy_call(lambda: SmallValues(self._torch, self._card, self._assumptions).begin())

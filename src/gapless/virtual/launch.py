@@ -18,6 +18,7 @@ from gapless.errors import InputError
 from gapless.virtual.cards import VirtualCard
 from gapless.virtual.installation import TorchBuild, find_torch
 from gapless.virtual.plan import Plan
+from gapless.virtual.posing import Pose
 
 _NO_RANDOM_ADDRESSES = 0x0040000
 """ADDR_NO_RANDOMIZE of Linux's personality(2)."""
@@ -94,6 +95,32 @@ def run(
     )
     status = _wait(process)
     return Ended(status, sorted(_left(folder), key=lambda one: (one["rank"] or 0, one["pid"])), torch)
+
+
+def run_as(
+    poses: Sequence[Pose],
+    command: Sequence[str],
+    card: VirtualCard,
+    folder: Path,
+    *,
+    env: Mapping[str, str],
+    **more: Any,
+) -> Ended:
+    """Run a command once for each rank that it shall pose as, one after the other; once as it is where there is none.
+
+    A rank that fails ends the rest, as it would end the job. Arguments as for `run`.
+    """
+    if not poses:
+        return run(command, card, folder, env=env, **more)
+    processes: list[dict[str, Any]] = []
+    for pose in poses:
+        own = folder / f"rank{pose.rank}"
+        own.mkdir()
+        ended = run(command, card, own, env={**env, **pose.variables}, world=pose.world, **more)
+        processes += ended.processes
+        if ended.status != 0:
+            break
+    return Ended(ended.status, processes, ended.torch)
 
 
 def _environment(

@@ -23,6 +23,9 @@ class Plan:
     selected: float = 0.5
     """Where a size depends on values that are not known, as that of `x[mask]`: the part of them that is selected."""
 
+    world: int | None = None
+    """Ranks of the job of which each process poses as one; None: processes are what they are."""
+
     def save(self) -> Path:
         """Write it into its folder."""
         path = Path(self.folder) / "plan.json"

@@ -1,0 +1,45 @@
+"""What a run on the pretend card left: each process explained, its recordings kept."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+from gapless.cli.explain_known import Known
+from gapless.errors import InputError
+from gapless.explain import explain_all
+from gapless.recording import open_recordings
+from gapless.report.progress import ProgressLine
+from gapless.report.virtual_run import RanProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from gapless.cards import Card
+
+
+def explained(facts: dict[str, Any], card: Card) -> RanProcess:
+    """What a process recorded, explained as `gapless explain --recorded-card` would."""
+    known = Known(None, recorded_card=card, logged_card=None, leave_free_bytes=0, library=None, at=None)
+    recordings = open_recordings(facts["snapshot"]) if facts["snapshot"] else []
+    with ProgressLine(sys.stderr) as progress:
+        return RanProcess(facts, [known.answer(one, progress) for one in explain_all(recordings, known.options)])
+
+
+def save(processes: Sequence[RanProcess], target: Path) -> None:
+    """Keep the recordings: one as a file, several in a folder, by rank.
+
+    Raises:
+        InputError: Nothing was recorded.
+    """
+    recorded = [(one.rank, one.snapshot) for one in processes if one.snapshot is not None]
+    if not recorded:
+        raise InputError("nothing was recorded: no process used a GPU with PyTorch's own allocator", where="--save")
+    if len(recorded) == 1:
+        shutil.copyfile(recorded[0][1], target)
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    for number, (rank, snapshot) in enumerate(recorded):
+        shutil.copyfile(snapshot, target / f"rank{number if rank is None else rank}.pickle")
