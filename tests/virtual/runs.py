@@ -40,19 +40,26 @@ class Done:
         (explanation,) = self.process["explanations"]
         return str(explanation["verdict"]["code"])
 
-    def events(self) -> list[Event]:
-        """The recorded events of the only device."""
-        recorded = pickle.loads((self.folder / "run.pickle").read_bytes())
+    def events(self, rank: int | None = None) -> list[Event]:
+        """The recorded events of the only device; of a rank, where there are several."""
+        path = self.folder / "run.pickle"
+        recorded = pickle.loads((path if rank is None else path / f"rank{rank}.pickle").read_bytes())
         (trace,) = [trace for trace in recorded["device_traces"] if trace]
         return [(event["action"], event["size"], event["addr"], event["stream"]) for event in trace if "addr" in event]
 
 
 def run(
-    python: Path, folder: Path, program: str, *words: str, card: str = "80GiB", options: tuple[str, ...] = ()
+    python: Path,
+    folder: Path,
+    program: str,
+    *words: str,
+    card: str = "80GiB",
+    options: tuple[str, ...] = (),
+    launcher: tuple[str, ...] = (),
 ) -> Done:
-    """Run one of the programs beside this file; what it prints comes back in `printed`."""
+    """Run one of the programs beside this file, by a launcher or alone; what it prints comes back in `printed`."""
     command = [str(python), "-m", "gapless", "run", "--card", card, "--format", "json", *options]
-    command += ["--save", str(folder / "run.pickle"), str(PROGRAMS / program), *words]
+    command += ["--save", str(folder / "run.pickle"), *launcher, str(PROGRAMS / program), *words]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=False, env=environment(), cwd=folder
     )

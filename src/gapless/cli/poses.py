@@ -38,11 +38,11 @@ def poses_of(gpus: int | None, world: int | None, ranks: str | None, command: Se
             where="--world",
         )
     gpus = gpus or min(_GPUS_IN_A_MACHINE, world)
-    return gpus, [Pose(rank, world, gpus) for rank in _ranks(ranks or "0", world)]
+    return gpus, [Pose(rank, world, gpus) for rank in _ranks("0" if ranks is None else ranks, world)]
 
 
 def _name(word: str) -> str:
-    return {"torch.distributed.run": "torchrun", "torch.distributed.launch": "torchrun"}.get(word, Path(word).name)
+    return "torchrun" if word.startswith("torch.distributed.") else Path(word).name.partition(".")[0]
 
 
 def _ranks(text: str, world: int) -> list[int]:

@@ -66,7 +66,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--no-small-values", action="store_true", help="compute nothing, not even small tensors")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--redact", action="store_true", help="leave out source paths")
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="script.py, -m module, or a program")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="script.py or a program, and its words")
+    parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help="a module instead, as for python -m")
+    parser.add_argument("-c", dest="code", nargs=argparse.REMAINDER, help="a program's text instead, as for python -c")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -83,8 +85,7 @@ def run(args: argparse.Namespace) -> int:
     card = find_card(args.card)
     if args.context is not None:
         card = with_context(card, parse_bytes(args.context, "--context"))
-    words = args.words[1:] if args.words[:1] == ["--"] else args.words
-    command = launch.command_of(words)
+    command = launch.command_of(_words(args))
     gpus, poses = poses_of(args.gpus, args.world, args.rank, command)
     env = dict(os.environ)
     if args.conf is not None:
@@ -109,6 +110,14 @@ def run(args: argparse.Namespace) -> int:
         else:
             to_text(ended, card, processes, sys.stderr, redact=args.redact)
     return _status(ended)
+
+
+def _words(args: argparse.Namespace) -> list[str]:
+    """What is to be run. After -m and -c argparse would take nothing that begins with a dash for a word."""
+    for flag, words in (("-m", args.module), ("-c", args.code)):
+        if words is not None:
+            return [flag, *words]
+    return args.words[1:] if args.words[:1] == ["--"] else list(args.words)
 
 
 def with_context(card: Card, context_bytes: int) -> Card:

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from gapless.explain import Explanation
+from gapless.explain.ranks import join_ranks
 from gapless.report.explanation import to_text as explanation_to_text
+from gapless.report.ranks import to_text as ranks_to_text
 from gapless.report.redact import Redactor
 from gapless.report.terminal import Terminal
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.cards import Card
-    from gapless.explain import Explanation
     from gapless.tune import Fix
     from gapless.virtual.launch import Ended
 
@@ -52,11 +54,37 @@ def to_text(ended: Ended, card: Card, processes: list[RanProcess], stream: TextI
     terminal.line(f"gapless: on {card.name}, a card that is not there, with PyTorch {ended.torch.version}: {how}")
     if not processes:
         terminal.line("  No process used a GPU.")
+    worlds = {one.facts["world"] for one in processes} - {None}
+    if worlds:
+        terminal.line(f"  Posed as ranks of a job of {worlds.pop()}; the other ranks are taken to be like them.")
     for one in processes:
-        _process(one, card, terminal)
+        _peaks(one, card, terminal)
+    explained = [(one, *answer) for one in processes for answer in one.explanations]
+    if len(explained) > 1:
+        _ranks(explained, terminal)
+        return
+    for one in processes:
+        _unknown(one, terminal)
+        for explanation, fixes in one.explanations:
+            terminal.line()
+            explanation_to_text(explanation, fixes, terminal)
 
 
-def _process(process: RanProcess, card: Card, terminal: Terminal) -> None:
+def _ranks(explained: list[tuple[RanProcess, Explanation, list[Fix]]], terminal: Terminal) -> None:
+    """One table, then the ranks that matter; all of them stand in the JSON."""
+    ranks = join_ranks([explanation for _, explanation, _ in explained])
+    terminal.line()
+    ranks_to_text(ranks, terminal)
+    for rank in ranks.that_matter:
+        process, explanation, fixes = next(one for one in explained if one[1] is rank.explanation)
+        terminal.line()
+        terminal.line(terminal.paint(rank.name, "bold"))
+        _unknown(process, terminal)
+        shown = ranks.explanation_of(rank)
+        explanation_to_text(shown if isinstance(shown, Explanation) else explanation, fixes, terminal)
+
+
+def _peaks(process: RanProcess, card: Card, terminal: Terminal) -> None:
     for device in process.facts["devices"]:
         if not device["reserved_bytes_peak"]:
             continue
@@ -67,17 +95,13 @@ def _process(process: RanProcess, card: Card, terminal: Terminal) -> None:
             f"  {who}device {device['device']}: {format_bytes(device['allocated_bytes_peak'])} allocated and "
             f"{format_bytes(reserved)} reserved at most, {spare} to spare"
         )
-    _unknown(process, terminal)
-    for explanation, fixes in process.explanations:
-        terminal.line()
-        explanation_to_text(explanation, fixes, terminal)
 
 
 def _unknown(process: RanProcess, terminal: Terminal) -> None:
     """What the card did not know: values that were read, kernels of others."""
     assumptions = process.facts["assumptions"]
     if assumptions:
-        terminal.line("  Values that nothing computed were used here:")
+        terminal.line("  What nothing computed, and nobody sent, was used here:")
     for one in assumptions[:_MOST_ASSUMPTIONS]:
         file, line, _ = terminal.frame((one["file"], one["line"], "")) or ("", 0, "")
         terminal.line(f"    {file}:{line}: {one['assumed']} ({one['times']} times)")

@@ -15,7 +15,7 @@ class Assumption:
     """One place where a value was used that is not known."""
 
     kind: str
-    """`value` read, `branch` taken, or `size` chosen."""
+    """`value` read, `branch` taken, `size` chosen, or `message` that nobody sent."""
     file: str
     line: int
     assumed: str
@@ -36,6 +36,10 @@ class Assumptions:
     def note_finite(self) -> None:
         """A loss scale depends on whether gradients are finite."""
         self._note("branch", "gradients are finite")
+
+    def note_not_sent(self, what: str) -> None:
+        """Another rank would have sent something."""
+        self._note("message", what)
 
     def rows_of(self, operator: str, elements: int) -> int:
         """How many of so many elements an operator selects, or finds to be different."""

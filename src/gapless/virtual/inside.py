@@ -94,7 +94,7 @@ class Run:
         """PyTorch is imported: record from its first allocation on, and report at the end."""
         self._leave_recording_to_the_user()
         if self._plan.world is not None:
-            pose(self._torch, self._plan.world)
+            pose(self._torch, self._plan.world, self._assumptions)
         self._torch.cuda._lazy_call(self._record)
         if self._plan.small_values:
             self._torch.cuda._lazy_call(lambda: SmallValues(self._torch, self._card, self._assumptions).begin())
@@ -148,14 +148,17 @@ class Run:
         time.sleep(_RACE_SECONDS)
         if not torch.cuda.is_initialized():
             return
-        name = f"process-{os.getpid()}"
-        snapshot = self._dump(Path(self._plan.folder) / f"{name}.pickle")
+        name, rank = f"process-{os.getpid()}", os.environ.get("RANK", "")
+        named = Path(self._plan.folder) / f"rank{rank}.pickle"
+        is_named = rank.isdecimal() and not named.exists()
+        snapshot = self._dump(named if is_named else named.with_name(f"{name}.pickle"))
         defaults, launches = self._card.calls()
         report = {
             "snapshot": snapshot,
             "pid": os.getpid(),
             "torch": torch.__version__,
-            "rank": int(os.environ["RANK"]) if os.environ.get("RANK", "").isdigit() else None,
+            "rank": int(rank) if rank.isdecimal() else None,
+            "world": self._plan.world,
             "failure": self._failure,
             "seconds": time.monotonic() - self._began,
             "launches": self._card.launches(),

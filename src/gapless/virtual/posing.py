@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from gapless.virtual.assumptions import Assumptions
+
 
 @dataclass(frozen=True)
 class Pose:
@@ -41,7 +43,7 @@ class Pose:
         }
 
 
-def pose(torch: Any, world: int) -> None:
+def pose(torch: Any, world: int, assumptions: Assumptions) -> None:
     """Let `torch.distributed` of this process believe in a job of `world` ranks; the variables say which it is."""
     if not torch.distributed.is_available():
         return
@@ -68,14 +70,15 @@ def pose(torch: Any, world: int) -> None:
     def rendezvous(*_: Any, **__: Any) -> Iterator[tuple[Any, int, int]]:
         yield store, int(os.environ["RANK"]), world
 
+    FakeProcessGroup._set_sequence_number_for_group = lambda _: None  # up to 2.6 Gloo's groups are asked to
     c10d.rendezvous, c10d.ProcessGroupGloo = rendezvous, Gloo
     c10d._get_split_source = lambda _: None  # NCCL is not told how many ranks a part of a group has
-    _exchange_own_objects(c10d)
+    _exchange_own_objects(c10d, assumptions)
     for name in ("broadcast_object_list", "scatter_object_list"):
         setattr(torch.distributed, name, getattr(c10d, name))
 
 
-def _exchange_own_objects(c10d: Any) -> None:
+def _exchange_own_objects(c10d: Any, assumptions: Assumptions) -> None:
     """Objects that others would send: what this rank sends itself, or has already. Their bytes are not on the card."""
     to_tensor, last = c10d._object_to_tensor, [None]
 
@@ -83,12 +86,16 @@ def _exchange_own_objects(c10d: Any) -> None:
         last[0] = given
         return to_tensor(given, *rest, **more)
 
-    def keep(objects: list[Any], *_: Any, **__: Any) -> None:
+    def keep(objects: list[Any], src: int | None = None, *_: Any, **__: Any) -> None:
         """A list that another rank would fill stays as this one has it."""
+        if src != c10d.get_rank():
+            assumptions.note_not_sent("the objects that another rank broadcasts stayed as they were")
 
     def scatter(out: list[Any], given: Sequence[Any] | None = None, *_: Any, **__: Any) -> None:
         if given:
-            out[0] = given[0]
+            out[0] = given[c10d.get_rank() % len(given)]
+        else:
+            assumptions.note_not_sent("the object that another rank scatters stayed as it was")
 
     c10d._object_to_tensor = give
     c10d._tensor_to_object = lambda *_, **__: copy.deepcopy(last[0])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COULD_NOT_RUN = 2
+ALL = ",".join(map(str, range(99)))
 
 
 @pytest.mark.parametrize(
@@ -25,8 +26,16 @@ COULD_NOT_RUN = 2
         (["--card", "24GiB"], "nothing to run"),
         (["--card", "24GiB", "nowhere.py"], "there is no nowhere.py"),
         (["--card", "24GiB", "no-such-program"], "there is no script or program no-such-program"),
-        (["--card", "24GiB", "--gpus", "0", "x.py"], "--gpus and --steps count from 1"),
-        (["--card", "24GiB", "--steps", "0", "x.py"], "--gpus and --steps count from 1"),
+        (["--card", "24GiB", "--gpus", "0", "-m", "x"], "--gpus: there must be a card at least"),
+        (["--card", "24GiB", "--steps", "0", "-m", "x"], "--steps counts from 1"),
+        (["--card", "24GiB", "--rank", "0", "-m", "x"], "--rank: a rank needs the size of the job"),
+        (["--card", "24GiB", "--world", "0", "-m", "x"], "--world: a job has a rank at least"),
+        (["--card", "24GiB", "--world", "4", "--rank", "1,4", "-m", "x"], "ranks 0 to 3, and not 4"),
+        (["--card", "24GiB", "--world", "4", "--rank", "-1", "-m", "x"], "'-1' is no list of ranks"),
+        (["--card", "24GiB", "--world", "4", "--rank", "", "-m", "x"], "'' is no list of ranks"),
+        (["--card", "24GiB", "--world", "99", "--rank", ALL, "-m", "x"], "99 ranks are too many"),
+        (["--card", "24GiB", "--world", "4", "-m", "torch.distributed.run", "x"], "torchrun would start the ranks"),
+        (["--card", "24GiB", "--world", "4", "python", "-m", "accelerate.commands.launch"], "accelerate would start"),
         (["--card", "24GiB", "--selected", "2", "x.py"], "2.0 is not a part of a whole, 0 to 1"),
         (["--card", "24GiB", "--context", "24GiB", "x.py"], "a context of 24.00 GiB leaves nothing of the card"),
         (["--card", "24GiB", "--addresses", "up", "x.py"], "invalid choice: 'up'"),
@@ -65,6 +74,20 @@ def test_a_program_of_the_same_environment_comes_first() -> None:
 
     assert program.startswith(sys.prefix)
     assert rest == ["--version"]
+
+
+@pytest.mark.parametrize("words", [["-m", "train", "--batch", "8"], ["-c", "print(1)", "-m"], ["--", "train.py"]])
+def test_words_after_the_options_are_the_programs(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def keep(words: list[str]) -> list[str]:
+        asked.append(words)
+        raise InputError("no more")
+
+    monkeypatch.setattr("gapless.virtual.launch.command_of", keep)
+
+    assert main(["run", "--card", "24GiB", *words]) == COULD_NOT_RUN
+    assert asked == [words[1:] if words[0] == "--" else words]
 
 
 def test_no_words_are_no_command() -> None:

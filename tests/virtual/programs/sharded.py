@@ -1,4 +1,4 @@
-"""A job of several ranks: layers sharded by FSDP2, a layer sharded by columns and rows, and objects that are exchanged."""
+"""A job of several ranks: FSDP2, a layer cut by columns and rows, DDP, and objects that are exchanged."""
 
 from __future__ import annotations
 
