@@ -1,10 +1,8 @@
-"""The store in which the ranks of a job meet, for one that is alone. Imports PyTorch: for processes on the card."""
+"""The store in which the ranks of a job meet, for one that is alone."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from torch.distributed import Store
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -13,7 +11,12 @@ _UNIQUE_ID_BYTES = 128
 """What NCCL calls an identity, and one rank tells the others."""
 
 
-class MeetingPlace(Store):  # type: ignore[misc]
+def meeting_place(store: type[Any], world: int) -> Any:
+    """A store, of PyTorch's class `Store`, for a job of `world` ranks."""
+    return type("MeetingPlace", (_Answers, store), {})(world)
+
+
+class _Answers:
     """Keeps what this rank says; what others would have said is there at once, as zeros."""
 
     def __init__(self, world: int) -> None:

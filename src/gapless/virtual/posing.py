@@ -12,6 +12,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gapless.virtual.meeting_place import meeting_place
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -50,10 +52,9 @@ def pose(torch: Any, world: int, assumptions: Assumptions) -> None:
     from torch._C._distributed_c10d import FakeProcessGroup  # noqa: PLC0415
     from torch.distributed import distributed_c10d as c10d  # noqa: PLC0415
 
-    from gapless.virtual.meeting_place import MeetingPlace  # noqa: PLC0415
-
     create = getattr(FakeProcessGroup, "_create_internal", FakeProcessGroup)
-    store = MeetingPlace(world)  # held by `rendezvous`: one that C++ alone holds forgets its methods
+    # `rendezvous` holds it: one that C++ alone holds forgets its methods.
+    store = meeting_place(torch.distributed.Store, world)
 
     class GlooType(type):
         """A class of which what stands in for Gloo is an instance: PyTorch asserts it."""
