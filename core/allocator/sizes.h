@@ -3,6 +3,8 @@
 //   request n --block_size--> block --small or large pool--> segment_size--> bytes asked from the device
 #pragma once
 
+#include <algorithm>
+
 #include "allocator/release_rules.h"
 #include "allocator/settings.h"
 #include "base/units.h"
@@ -15,20 +17,26 @@ constexpr Bytes kSmallSegment = 2_MiB;         // segment, and expandable page, 
 constexpr Bytes kMinLargeSegment = 10_MiB;     // blocks from here on get a segment of their own,
 constexpr Bytes kLargeQuantum = 2_MiB;         // rounded up to this
 constexpr Bytes kMaxRequest = Bytes{1} << 60;  // more is refused before any lookup
+constexpr Bytes kMaxSegment = Bytes{1} << 47;  // addresses that a card has; no one serves a larger large_segment_size
 
 // Bytes of the block that serves a request. REQUIRES: 0 < requested < kMaxRequest.
 Bytes block_size(Bytes requested, const AllocatorSettings& settings, const ReleaseRules& rules);
 
+// Bytes of the segments that blocks share, and of the pages that expandable ones map; sums of it must stay in 64 bits.
+inline Bytes shared_segment(const AllocatorSettings& settings) {
+  return std::min(settings.large_segment_size, kMaxSegment);
+}
+
 // Bytes asked from the device when no free block serves.
 inline Bytes segment_size(Bytes block, const AllocatorSettings& settings) {
   if (block <= kSmallRequest) return kSmallSegment;
-  if (block < kMinLargeSegment) return settings.large_segment_size;
+  if (block < kMinLargeSegment) return shared_segment(settings);
   return round_up(block, kLargeQuantum);
 }
 
 // Bytes that expandable segments map at a time.
 inline Bytes page_size(bool is_small, const AllocatorSettings& settings) {
-  return is_small ? kSmallSegment : settings.large_segment_size;
+  return is_small ? kSmallSegment : shared_segment(settings);
 }
 
 }  // namespace gapless

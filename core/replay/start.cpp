@@ -72,7 +72,7 @@ class Adoption {
   }
 
  private:
-  Bytes page() const { return allocator_.settings().large_segment_size; }
+  Bytes page() const { return shared_segment(allocator_.settings()); }
 
   // Mapped runs, and the unmapped addresses between, before and after them.
   void adopt_reservation(Address base, const std::vector<const Segment*>& runs) {

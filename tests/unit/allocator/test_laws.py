@@ -99,3 +99,18 @@ def test_equal_calls_give_equal_decisions(calls: list[tuple[str, int, int]], min
 
     assert first.take_events() == second.take_events()
     assert first.stats() == second.stats()
+
+
+@settings(max_examples=50, deadline=None)
+@given(CALLS, st.integers(min_value=11, max_value=14), st.booleans(), st.integers(min_value=0, max_value=40))
+def test_the_largest_segments_that_text_can_ask_for_are_refused(
+    calls: list[tuple[str, int, int]], minor: int, expandable: bool, shift: int
+) -> None:
+    allocator = _core.Allocator(2, minor, CAPACITY)
+    chosen = settings_of(None, expandable)
+    chosen.large_segment_size = (2**64 - 1) >> shift
+    allocator.configure(chosen)
+
+    play(allocator, calls)
+
+    assert reserved(allocator) <= CAPACITY
