@@ -187,7 +187,7 @@ void require_tiled(const DeviceState& state) {
 void replay(const Trace& trace, const Program& program, Numbers options, Release release) {
   WhatIfOptions what{.release = release, .settings = options.settings()};
   // As large as text can say: sums of sizes must stay in 64 bits.
-  if (options.below(8) == 0) what.settings.large_segment_size = ~Bytes{0} >> options.below(40);
+  if (options.below(8) == 0) what.settings.large_segment_size = (~Bytes{0} >> options.below(40)) & ~(1_MiB - 1);
   what.capacity_bytes = 16_MiB + options.next() * 2_MiB;
   what.stops_at_failure = options.below(2) == 0;
   what.start = options.below(2) == 0 ? StartMode::kAnew : StartMode::kAsRecorded;
