@@ -45,7 +45,7 @@ nb::object blocks_of(nb::handle_t<DeviceState> self) {
 }
 
 // No file or function has a longer name and no program a deeper stack; a damaged or hostile file may, and repeat them.
-constexpr std::size_t kNameBytesMost = 1000, kFramesMost = 4096;
+constexpr std::size_t kNameBytesMost = 4096, kFramesMost = 4096;
 
 // A name as it is, or its two ends, cut between characters.
 std::string shortened(const std::string& text) {

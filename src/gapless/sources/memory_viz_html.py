@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import binascii
 import re
+from codecs import BOM_UTF8
 from typing import TYPE_CHECKING
 
 from gapless import _core
 from gapless.errors import FormatError
+from gapless.sources.content import HEAD_BYTES
+from gapless.sources.encoding import encoding_of
 
 if TYPE_CHECKING:
     from gapless.sources.content import Content
@@ -26,7 +29,7 @@ _GIVE = "give the pickle that torch.cuda.memory._dump_snapshot() wrote, or a pag
 
 def matches(head: bytes) -> bool:
     """Whether the bytes begin an HTML page."""
-    return _PAGE.match(head) is not None
+    return _PAGE.match(_as_utf8(head)) is not None
 
 
 def read(content: Content) -> _core.Snapshot:
@@ -35,7 +38,7 @@ def read(content: Content) -> _core.Snapshot:
     Raises:
         FormatError: The page holds none, several, or a damaged one.
     """
-    page = content.whole()
+    page = _as_utf8(content.whole())
     pickles = [match.span(1) for match in _PICKLE.finditer(page)]
     if not pickles and _DRAWING in page:
         raise FormatError("the page is of PyTorch 2.0 and holds the drawing alone, not the recording", hint=_GIVE)
@@ -49,3 +52,11 @@ def read(content: Content) -> _core.Snapshot:
     except binascii.Error as error:
         raise FormatError(f"the snapshot in the page is damaged: {error}", offset=begin, hint=_GIVE) from error
     return _core.read_snapshot(pickle)
+
+
+def _as_utf8(page: bytes | bytearray) -> bytes | bytearray:
+    """A page that an editor or a shell wrote anew, as UTF-8 without a mark; any other as it is."""
+    encoding = encoding_of(bytes(page[:HEAD_BYTES]))
+    if encoding is None:
+        return page[len(BOM_UTF8) :] if page.startswith(BOM_UTF8) else page
+    return page[encoding[1] :].decode(encoding[0], "replace").encode()

@@ -45,6 +45,15 @@ def test_a_page_holds_zeros_behind_the_pickle(tmp_path: Path) -> None:
     assert actual(open_snapshot(path)) == expected(recording)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+def test_a_page_that_was_written_anew_in_another_encoding(encoding: str, tmp_path: Path) -> None:
+    recording = FORMS["2.14"]()
+    path = tmp_path / "page.html"
+    path.write_text(page(pickle.dumps(recording)), encoding=encoding)
+
+    assert actual(open_snapshot(path)) == expected(recording)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,7 +17,8 @@ from gapless.sources.log.scan import LogScan
 from gapless.sources.log.stream import scan_chunks
 
 CHUNK_BYTES = 1 << 20
-UNPACKED_BYTES_MAX = 16 << 30  # of a gzip file: enough for any log, and an end to a hostile one
+UNPACKED_BYTES_LEAST, UNPACKED_RATIO = 256 << 20, 128
+"""A gzip file may yield so much, or that many times its own size, if that is more: several times what logs do."""
 _GZIP_MAGIC, _GZIP_WBITS = b"\x1f\x8b", 31
 
 
@@ -62,13 +64,15 @@ class _Gunzip:
         self.is_cut = False
 
     def __iter__(self) -> Iterator[bytes]:
-        stream, left = zlib.decompressobj(_GZIP_WBITS), UNPACKED_BYTES_MAX
+        size = os.fstat(self._file.fileno()).st_size
+        most = left = max(UNPACKED_BYTES_LEAST, UNPACKED_RATIO * size)
+        stream = zlib.decompressobj(_GZIP_WBITS)
         packed = self._file.read(CHUNK_BYTES)
         while packed:
             chunk = stream.decompress(packed, CHUNK_BYTES)
             left -= len(chunk)
             if left < 0:
-                raise OSError(f"its gzip unpacks to more than {UNPACKED_BYTES_MAX >> 30} GiB")
+                raise OSError(f"its gzip unpacks to more than {most >> 20:,} MiB; unpack it first, if it is a log")
             if chunk:
                 yield chunk
             packed = stream.unconsumed_tail

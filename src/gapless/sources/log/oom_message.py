@@ -44,3 +44,8 @@ class OomMessage:
     is_cut: bool = False  # the text ends before the message does
     is_quoted: bool = False  # stands in source code, a comment or advice: nothing failed here
     repeats: int = 1  # times that this process printed it
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has the numbers that tell of the card and of PyTorch, as no example written by hand does."""
+        return None not in (self.request, self.capacity, self.free, self.allocated)

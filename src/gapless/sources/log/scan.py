@@ -93,7 +93,8 @@ class Collector:
         if isinstance(item, MemorySummary):
             self._add_summary(replace(item, line=line, origin=origin))
             return
-        item = replace(item, is_quoted=is_quotation(before))
+        is_whole = isinstance(item, OomMessage) and item.is_whole
+        item = replace(item, is_quoted=is_quotation(before, is_whole=is_whole))
         if isinstance(item, OomMessage):
             item = replace(item, releases=narrowed(item.releases, origin.exception))
         known = self._found.setdefault(type(item), {})

@@ -224,3 +224,13 @@ def test_logs_with_raw_bytes_or_utf_16_are_logs() -> None:
     assert is_log(Truth().text("2.3").encode())
     assert is_log(TEXT.encode("utf-16"))
     assert is_log("d\u00e9but\n".encode())
+
+
+def test_a_gzip_yields_no_more_than_a_log_would(tmp_path: Path) -> None:
+    hostile, long = tmp_path / "hostile.gz", tmp_path / "long.gz"
+    hostile.write_bytes(gzip.compress(b"step\n" * (1 << 18)) * 260)  # 325 MiB
+    long.write_bytes(gzip.compress(b"step\n" * (1 << 20)))
+
+    with pytest.raises(InputError, match="its gzip unpacks to more than 256 MiB; unpack it first, if it is a log"):
+        read_log(hostile)
+    assert read_log(long).bytes == 5 << 20

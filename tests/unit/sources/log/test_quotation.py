@@ -48,6 +48,18 @@ REPORTED = (
     f'[rank1]:   File "/x/y.py", line 7, in main\n[rank1]: RuntimeError: {TEXT}',
     f'  |   File "y.pyc", line 7, in main\n  | torch.cuda.OutOfMemoryError: worker 3: {TEXT}',
 )
+WHOLE = Truth().text("2.14")
+WHOLE_IN_MARKS = (
+    f"2026-01-01 ERROR 'torch.OutOfMemoryError: {WHOLE}'",
+    f'"torch.OutOfMemoryError: {WHOLE}"',
+    f"b'torch.OutOfMemoryError: {WHOLE}'",
+    f"- `{WHOLE}`",
+)
+WHOLE_IN_A_PROGRAM = (
+    f"# '{WHOLE}'",
+    f'log.error("{WHOLE}")',
+    f'message = "torch.OutOfMemoryError: {WHOLE}"',
+)
 NOT_A_MESSAGE = (
     'f"CUDA out of memory. Tried to allocate {size} (GPU {device}; {total} total capacity"',
     '"CUDA out of memory. Tried to allocate ", format_size(alloc_size), ". GPU ", device, " has a total capacity of "',
@@ -60,14 +72,14 @@ NOT_A_MESSAGE = (
 )
 
 
-@pytest.mark.parametrize("text", QUOTED)
+@pytest.mark.parametrize("text", [*QUOTED, *WHOLE_IN_A_PROGRAM])
 def test_quoted_messages_are_marked(text: str) -> None:
     (message,) = scan_log(io.BytesIO(f"start\n{text}\n".encode())).messages
 
     assert message.is_quoted
 
 
-@pytest.mark.parametrize("text", REPORTED)
+@pytest.mark.parametrize("text", [*REPORTED, *WHOLE_IN_MARKS])
 def test_reported_messages_are_not(text: str) -> None:
     (message,) = scan_log(io.BytesIO(f"start\n{text}\n".encode())).messages
 
