@@ -40,8 +40,10 @@ def complaints(wheel: Path) -> list[str]:
         found.append(f"{wheel.name} has {wheel.stat().st_size >> 20} MiB, at most {MIB_MOST} are allowed")
     if sys.version_info >= (3, 12) and "-cp312-abi3-" not in wheel.name:
         found.append(f"{wheel.name} is not for the stable ABI of Python 3.12 and later")
-    found += [f"{name} is missing" for name in ("gapless/_core.pyi", "gapless/py.typed") if name not in names]
-    found += [f"{name} does not belong there" for name in names if not name.startswith(("gapless/", "gapless-"))]
+    needed = ("gapless/_core.pyi", "gapless/py.typed", "gapless_record.pth")
+    found += [f"{name} is missing" for name in needed if name not in names]
+    ours = ("gapless/", "gapless-", "gapless_record.pth")
+    found += [f"{name} does not belong there" for name in names if not name.startswith(ours)]
     for text in ("LICENSE", "licenses/nanobind.txt", "licenses/robin-map.txt"):
         if not any(name.endswith(f".dist-info/licenses/{text}") for name in names):
             found.append(f"{text} is missing")

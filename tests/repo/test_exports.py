@@ -10,7 +10,7 @@ import pytest
 
 import gapless
 
-PUBLIC = {"__version__"}
+PUBLIC = {"__version__", "record"}
 MODULES = sorted(module.name for module in pkgutil.walk_packages(gapless.__path__, "gapless."))
 
 

@@ -20,8 +20,8 @@ CORE_ROWS = (
     ("bindings",),
 )
 PYTHON_ROWS = (
-    ("errors", "_core"),
-    ("units",),
+    ("errors", "_core", "import_hook"),
+    ("units", "user_command", "recorder"),
     ("conf",),
     ("sources",),
     ("cards", "recording"),

@@ -78,7 +78,7 @@ def tuned(python: Path, recording: Path, card: str) -> list[dict[str, Any]]:
 
 def environment() -> dict[str, str]:
     """Ours, without what would change a program."""
-    unwanted = ("PYTORCH_", "CUDA_", "GAPLESS_CARD", "GAPLESS_VIRTUAL")
+    unwanted = ("PYTORCH_", "CUDA_", "GAPLESS_CARD", "GAPLESS_RECORD", "GAPLESS_VIRTUAL")
     return {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
 
 

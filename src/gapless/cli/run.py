@@ -11,10 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gapless.cli.command_words import add_command_words, words_of
 from gapless.cli.common import FORMATS, settings_text
 from gapless.cli.poses import poses_of
 from gapless.errors import InputError
 from gapless.units import format_bytes, parse_bytes
+from gapless.user_command import command_of, status_of
 from gapless.virtual.cards import ADDRESSES, virtual_card
 
 if TYPE_CHECKING:
@@ -66,9 +68,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--no-small-values", action="store_true", help="compute nothing, not even small tensors")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--redact", action="store_true", help="leave out source paths")
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="script.py or a program, and its words")
-    parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help="a module instead, as for python -m")
-    parser.add_argument("-c", dest="code", nargs=argparse.REMAINDER, help="a program's text instead, as for python -c")
+    add_command_words(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     card = find_card(args.card)
     if args.context is not None:
         card = with_context(card, parse_bytes(args.context, "--context"))
-    command = launch.command_of(_words(args))
+    command = command_of(words_of(args), "gapless run --card 24GiB")
     gpus, poses = poses_of(args.gpus, args.world, args.rank, command)
     env = dict(os.environ)
     if args.conf is not None:
@@ -112,14 +112,6 @@ def run(args: argparse.Namespace) -> int:
     return _status(ended)
 
 
-def _words(args: argparse.Namespace) -> list[str]:
-    """What is to be run. After -m and -c argparse would take nothing that begins with a dash for a word."""
-    for flag, words in (("-m", args.module), ("-c", args.code)):
-        if words is not None:
-            return [flag, *words]
-    return args.words[1:] if args.words[:1] == ["--"] else list(args.words)
-
-
 def with_context(card: Card, context_bytes: int) -> Card:
     """The same card with another context.
 
@@ -134,4 +126,4 @@ def with_context(card: Card, context_bytes: int) -> Card:
 def _status(ended: Ended) -> int:
     if ended.ran_out:
         return OUT_OF_MEMORY
-    return ended.status if ended.status >= 0 else 128 - ended.status
+    return status_of(ended.status)

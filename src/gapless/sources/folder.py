@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from gapless.errors import InputError
+from gapless.recorder.files import STEPS
 
 FILES_MAX = 20_000
 """Files of one folder that are looked at."""
@@ -20,7 +21,7 @@ _HEAD_BYTES, _PIECE_BYTES = 1 << 14, 1 << 20
 
 
 def files_in(folder: str) -> list[Path]:
-    """The files of a folder by name, but for hidden ones.
+    """The files of a folder by name, but for hidden ones and the rows of steps that the recorder leaves.
 
     Raises:
         InputError: The folder cannot be read, is the kernel's, or holds more files than any job has.
@@ -29,7 +30,10 @@ def files_in(folder: str) -> list[Path]:
         kind = _kernels(folder)
         if kind:
             raise InputError(f"{folder} shows the kernel's own state ({kind}), not a job's files", hint=_GIVE)
-        entries = (path for path in Path(folder).iterdir() if not path.name.startswith(".") and path.is_file())
+        names = (
+            path for path in Path(folder).iterdir() if not path.name.startswith(".") and not path.name.endswith(STEPS)
+        )
+        entries = (path for path in names if path.is_file())
         found = sorted(itertools.islice(entries, FILES_MAX + 1))
     except OSError as error:
         raise InputError(f"{folder} cannot be read: {error.strerror}", where=folder) from error

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import atexit
-import importlib.abc
-import importlib.machinery
 import json
 import os
 import pickle
 import sys
 import time
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from gapless.import_hook import on_import
 from gapless.virtual import control
 from gapless.virtual.assumptions import Assumptions
 from gapless.virtual.own_frames import strip_snapshot, strip_traceback
@@ -22,7 +21,7 @@ from gapless.virtual.posing import pose
 from gapless.virtual.small_values import SmallValues
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 _MOST_EVENTS = sys.maxsize
 _RACE_SECONDS = 0.05
@@ -31,50 +30,13 @@ _RACE_SECONDS = 0.05
 
 def prepare(plan_path: str) -> None:
     """Wait for PyTorch to be imported, and put the card under it then."""
-    sys.meta_path.insert(0, _BeforeTorch(plan_path))
+    loaded: list[tuple[Plan, control.Control]] = []
 
+    def load_card() -> None:
+        plan = Plan.load(plan_path)
+        loaded.append((plan, control.load(tuple(plan.libraries))))
 
-class _BeforeTorch(importlib.abc.MetaPathFinder):
-    """Finds nothing itself: it sees that PyTorch is about to be imported."""
-
-    def __init__(self, plan_path: str) -> None:
-        self._plan_path = plan_path
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """Let the others find it, and follow its loader."""
-        if fullname != "torch":
-            return None
-        sys.meta_path.remove(self)
-        plan = Plan.load(self._plan_path)
-        card = control.load(tuple(plan.libraries))
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Follow(spec.loader, lambda torch: Run(plan, card, torch).begin())
-        return spec
-
-
-class _Follow(importlib.abc.Loader):
-    """A loader that tells when its module is ready."""
-
-    def __init__(self, loader: Any, then: Callable[[ModuleType], None]) -> None:
-        self._loader = loader
-        self._then = then
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        """As the loader that was found."""
-        return self._loader.create_module(spec)  # type: ignore[no-any-return]
-
-    def exec_module(self, module: ModuleType) -> None:
-        """As the loader that was found."""
-        self._loader.exec_module(module)
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        self._then(module)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
+    on_import("torch", lambda torch: Run(*loaded[0], torch).begin(), before=load_card)
 
 
 class Run:
@@ -125,6 +87,8 @@ class Run:
     def _record(self) -> None:
         if self._torch.cuda.memory.get_allocator_backend() != "native":
             return  # the other one keeps no history
+        if self._torch._C._cuda_isHistoryEnabled():
+            return  # by who records this program from its beginning
         self._start("all", stacks="python", max_entries=_MOST_EVENTS)
 
     def _stop_after_steps(self) -> None:

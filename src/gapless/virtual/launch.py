@@ -5,16 +5,13 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gapless.errors import InputError
+from gapless.user_command import wait
 from gapless.virtual.cards import VirtualCard
 from gapless.virtual.installation import TorchBuild, find_torch
 from gapless.virtual.plan import Plan
@@ -39,30 +36,6 @@ class Ended:
     def ran_out(self) -> bool:
         """Whether the command failed, and a process of it because it was out of memory."""
         return self.status != 0 and any((p["failure"] or {}).get("type") == "OutOfMemoryError" for p in self.processes)
-
-
-def command_of(words: Sequence[str]) -> list[str]:
-    """The command that the words after the options mean: a script, `-m` a module, or a program on PATH.
-
-    Raises:
-        InputError: There is no such script or program.
-    """
-    if not words:
-        raise InputError("nothing to run", hint="gapless run --card 24GiB train.py, or -m package, or torchrun ...")
-    first = words[0]
-    if first in {"-m", "-c"}:
-        return [sys.executable, *words]
-    if first.endswith(".py") or Path(first).is_dir():
-        if not Path(first).exists():
-            raise InputError(f"there is no {first}", hint=f"gapless looks for it in {os.getcwd()}")
-        return [sys.executable, *words]
-    if Path(first).name.startswith("python") and shutil.which(first):
-        return list(words)
-    beside = Path(sys.executable).parent / first
-    program = str(beside) if beside.exists() else shutil.which(first)
-    if program is None:
-        raise InputError(f"there is no script or program {first}", hint="a script ends in .py; a module needs -m")
-    return [program, *words[1:]]
 
 
 def run(
@@ -93,7 +66,7 @@ def run(
         env=_environment(env or os.environ, card, torch, folder, saved),
         preexec_fn=_keep_addresses,  # noqa: PLW1509  (calls one system call, and runs while we have no threads)
     )
-    status = _wait(process)
+    status = wait(process)
     return Ended(status, sorted(_left(folder), key=lambda one: (one["rank"] or 0, one["pid"])), torch)
 
 
@@ -151,15 +124,6 @@ def _link_driver(torch: TorchBuild, folder: Path) -> None:
     driver = next(path for path in torch.libraries if path.name == "libcuda.so.1")
     for name in ("libcuda.so", "libcuda.so.1"):
         (folder / name).symlink_to(driver)
-
-
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """An interrupt goes to the command, which decides; we wait for it."""
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            process.send_signal(signal.SIGINT)
 
 
 def _left(folder: Path) -> Iterator[dict[str, Any]]:

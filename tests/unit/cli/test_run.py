@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from gapless.cli.main import main
 from gapless.errors import InputError
-from gapless.virtual.launch import command_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,36 +58,15 @@ def test_without_pytorch_nothing_runs(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "PyTorch is not installed in this Python" in printed.err
 
 
-def test_a_script_runs_with_this_python(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text("")
-
-    assert command_of([str(script), "--batch", "8"]) == [sys.executable, str(script), "--batch", "8"]
-    assert command_of(["-m", "train"]) == [sys.executable, "-m", "train"]
-    assert command_of(["python", "-V"]) == ["python", "-V"]
-
-
-def test_a_program_of_the_same_environment_comes_first() -> None:
-    (program, *rest) = command_of(["pip", "--version"])
-
-    assert program.startswith(sys.prefix)
-    assert rest == ["--version"]
-
-
 @pytest.mark.parametrize("words", [["-m", "train", "--batch", "8"], ["-c", "print(1)", "-m"], ["--", "train.py"]])
 def test_words_after_the_options_are_the_programs(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
 
-    def keep(words: list[str]) -> list[str]:
+    def keep(words: list[str], example: str) -> list[str]:
         asked.append(words)
         raise InputError("no more")
 
-    monkeypatch.setattr("gapless.virtual.launch.command_of", keep)
+    monkeypatch.setattr("gapless.cli.run.command_of", keep)
 
     assert main(["run", "--card", "24GiB", *words]) == COULD_NOT_RUN
     assert asked == [words[1:] if words[0] == "--" else words]
-
-
-def test_no_words_are_no_command() -> None:
-    with pytest.raises(InputError, match="nothing to run"):
-        command_of([])

@@ -1,0 +1,165 @@
+"""Recording of one process: from the moment when it uses a GPU, until it ends."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from gapless.recorder import memory, phase
+from gapless.recorder.capsule import about_process, write_capsule
+from gapless.recorder.failure import Failure, failed_request
+from gapless.recorder.files import Files, stem_of
+from gapless.recorder.quiet import complain, quietly
+from gapless.recorder.snapshot import Pace, Written, write_snapshot
+from gapless.recorder.steps import Steps, largest_free
+
+if TYPE_CHECKING:
+    from gapless.recorder.options import Options
+
+_WEIGHT = {"exit": 0, "threshold": 1, "signal": 2, "library_out_of_memory": 2, "out_of_memory": 2}
+"""A snapshot is never replaced by one of an occasion that weighs less."""
+_ALWAYS_WRITTEN = 3
+_WRITING_SHARE = 0.02
+"""Of the run's time that may go into snapshots, after the first few: a program may live on failures that it catches."""
+
+
+class Recording:
+    """What is recorded of one process, and where it goes.
+
+    Args:
+        torch: PyTorch, of which CUDA is initialized.
+        options: How to record.
+
+    Raises:
+        OSError: The folder cannot be written to.
+    """
+
+    def __init__(self, torch: Any, options: Options) -> None:
+        self._torch, self._options = torch, options
+        self.pid = os.getpid()
+        self.files = Files(options.folder, stem_of(os.environ, self.pid))
+        self._about = about_process(torch, os.environ)
+        header = {"row": "process", "schema": "gapless.steps/1", **self._about}
+        self.steps = Steps(torch, self.files, header, options.reset_peaks)
+        self._began, self._writing_seconds = time.monotonic(), 0.0
+        self._lock = threading.Lock()
+        self._pace = Pace()
+        self._weight = -1
+        self._occasions: list[dict[str, Any]] = []
+        self._counted: dict[int, int] = {}
+        self.failed = False
+        self.has_unwritten_failure = False
+        self.recorder = self._begin_history()
+
+    def out_of_memory(self, device: int, requested_bytes: int, limit_bytes: int, free_bytes: int) -> None:
+        """A request of PyTorch's is about to fail."""
+        held = memory.read(self._torch, device).to_json()
+        failure = failed_request(device, requested_bytes, limit_bytes, free_bytes, held)
+        self.occasion("out_of_memory", failure, phase.phase_now(self._torch), phase.stack_now())
+
+    def occasion(
+        self, reason: str, failure: Failure | None = None, at_phase: str | None = None, stack: list[str] | None = None
+    ) -> None:
+        """Write the capsule, then the snapshot. While one is written, another occasion is passed over."""
+        if os.getpid() != self.pid or not self._lock.acquire(blocking=False):
+            return
+        try:
+            self._write(reason, failure, at_phase or phase.phase_now(self._torch), stack)
+        except Exception as error:
+            complain(error, f"what was recorded cannot be written to {self.files.folder}")
+        finally:
+            self._lock.release()
+
+    def stop(self) -> None:
+        """Let PyTorch forget and keep no history, where we began it, and close the rows."""
+        if self.recorder == "gapless":
+            self._torch.cuda.memory._record_memory_history(None)
+        self.steps.close()
+
+    def _begin_history(self) -> str:
+        """Who records: `gapless`, the `program` itself, or nobody, as only PyTorch's own allocator keeps a history."""
+        torch = self._torch
+        if torch.cuda.memory.get_allocator_backend() != "native":
+            return "nobody"
+        # `gapless run` records as well, and gives way.
+        if torch._C._cuda_isHistoryEnabled() and "GAPLESS_VIRTUAL" not in os.environ:
+            return "program"
+        self._counted = {one: memory.event_count(torch, one) for one in range(torch.cuda.device_count())}
+        torch.cuda.memory._record_memory_history("all", stacks="python", max_entries=self._options.max_events)
+        return "gapless"
+
+    def _write(self, reason: str, failure: Failure | None, at_phase: str, stack: list[str] | None) -> None:
+        began = time.monotonic()
+        is_failure = reason in {"out_of_memory", "library_out_of_memory"}
+        capsule = {
+            "reason": reason,
+            "time_us": time.time_ns() // 1000,
+            "step": self.steps.count,
+            "phase": at_phase,
+            "failure": failure.to_json() if failure else None,
+            **self._about,
+            "devices": [memory.read(self._torch, one).to_json() for one in memory.devices_in_use(self._torch)],
+            "recorder": self.recorder if self._is_recorded() else "nobody",
+            "stack": stack or [],
+            "earlier": list(self._occasions),
+        }
+        self.failed = self.failed or is_failure
+        note = self._why_not(reason)
+        waiting = Written(None, 0, 0.0, note or "being written")
+        if not note or is_failure:
+            write_capsule(self.files, {**capsule, "snapshot": waiting.to_json()})
+        capsule_seconds = time.monotonic() - began
+        written = waiting if note else self._snapshot(reason)
+        if written is not waiting:
+            capsule["devices"] = self._with_largest(capsule["devices"])
+            write_capsule(self.files, {**capsule, "snapshot": written.to_json(), "capsule_seconds": capsule_seconds})
+        self.has_unwritten_failure = is_failure and written.path is None
+        brief = {name: capsule[name] for name in ("reason", "time_us", "step", "phase", "failure")}
+        self._occasions = [*self._occasions, brief][-20:]
+        self.steps.write({"row": "occasion", **brief, "snapshot": written.to_json()})
+        self.steps.flush()
+        self._writing_seconds += time.monotonic() - began
+
+    def _why_not(self, reason: str) -> str:
+        """Why there shall be no snapshot; empty where there shall."""
+        if self._options.snapshot_seconds == 0:
+            return "not asked for"
+        if _WEIGHT[reason] < self._weight:
+            return "an earlier one, of what weighs more, is kept"
+        elapsed = time.monotonic() - self._began
+        if len(self._occasions) >= _ALWAYS_WRITTEN and self._writing_seconds > _WRITING_SHARE * elapsed:
+            return f"not written: {self._writing_seconds:.1f} of {elapsed:.1f} s went into writing already"
+        return ""
+
+    def _snapshot(self, reason: str) -> Written:
+        try:
+            written = write_snapshot(
+                self._torch, self.files, self._expected_events(), self._options.snapshot_seconds, self._pace
+            )
+        except Exception as error:
+            complain(error, f"no snapshot can be written to {self.files.folder}")
+            return Written(None, 0, 0.0, f"not written: {type(error).__name__}: {error}")
+        if written.path is not None:
+            self._weight = _WEIGHT[reason]
+        return written
+
+    def _expected_events(self) -> int:
+        most = self._options.max_events
+        counts = (
+            memory.event_count(self._torch, device) - self._counted.get(device, 0)
+            for device in memory.devices_in_use(self._torch)
+        )
+        return sum(min(most, max(0, count)) for count in counts)
+
+    def _is_recorded(self) -> bool:
+        return self.recorder != "nobody" and bool(self._torch._C._cuda_isHistoryEnabled())
+
+    @quietly("the largest free block cannot be told")
+    def _largest(self) -> dict[int, int]:
+        return largest_free(self._torch)
+
+    def _with_largest(self, devices: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        largest = self._largest() or {}
+        return [{**one, "free_block_bytes_largest": largest.get(one["device"])} for one in devices]
