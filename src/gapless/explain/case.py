@@ -17,6 +17,7 @@ from gapless.explain.habits import Habits
 from gapless.explain.holders import holders_of
 from gapless.explain.kinds import kinds_of
 from gapless.explain.lives import Lives
+from gapless.explain.lower_bound import lower_bound_bytes
 from gapless.explain.moment import Facts, Moment, choose_moment, facts_at
 from gapless.explain.on_card import FailureOnCard, failure_on_card
 from gapless.explain.phases import Phases, phases_of
@@ -146,6 +147,11 @@ class Case:
     def habits(self) -> Habits:
         """What became of the allocations that took the same place before."""
         return Habits(self.lives)
+
+    @cached_property
+    def lower_bound_bytes(self) -> int:
+        """Peak of live requested bytes with the failing request: no setting needs less, and none may reach it."""
+        return lower_bound_bytes(self.recording, self.moment.event if self.moment.is_failure else None)
 
     @cached_property
     def rounding(self) -> Rounding:

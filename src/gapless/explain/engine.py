@@ -6,10 +6,7 @@ Nothing here decides anything: the moment, the rules and the order of verdicts e
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from gapless.explain.case import Case, open_case
 from gapless.explain.finding import SEVERITIES, Finding, Growth, Holder, Pin, Verdict
@@ -61,10 +58,10 @@ class Explanation:
         """What grows with every step."""
         return self.case.growth
 
-    @cached_property
+    @property
     def lower_bound_bytes(self) -> int:
-        """Peak of the requested bytes in use: no allocator needs less, and none may reach it."""
-        return lower_bound_bytes(self.recording)
+        """Peak of live requested bytes with a failing request: no setting needs less, and none may reach it."""
+        return self.case.lower_bound_bytes
 
     def to_json(self) -> dict[str, Any]:
         """As gapless.explain/1, without fixes."""
@@ -112,18 +109,6 @@ def explain_all(recordings: Iterable[Recording], options: ExplainOptions | None 
     """Explains several devices, the worst first: failures before peaks, then the most memory reserved."""
     found = [explain(recording, options) for recording in recordings]
     return sorted(found, key=lambda one: (not one.case.moment.is_failure, -one.facts.reserved_bytes))
-
-
-def lower_bound_bytes(recording: Recording) -> int:
-    """Peak of live requested bytes of a recording."""
-    allocations = recording.trace.allocations
-    count = recording.event_count
-    change = np.zeros(count + 1, dtype=np.int64)
-    requested = allocations.requested.astype(np.int64)
-    np.add.at(change, allocations.alloc_event + 1, requested)
-    ended = allocations.free_requested_event < count
-    np.add.at(change, allocations.free_requested_event[ended].astype(np.int64) + 1, -requested[ended])
-    return int(np.cumsum(change).max(initial=0))
 
 
 def input_to_json(recording: Recording) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from gapless import _core
 from gapless.cards import Card
 from gapless.explain.median import median_of
-from gapless.replaying import UNLIMITED_BYTES, Replay, ReplayOptions, replay
+from gapless.replaying import Replay, ReplayOptions, replay
 from gapless.tune.limits import fraction_leaving, limit_in_settings
 
 if TYPE_CHECKING:
@@ -151,12 +151,10 @@ class Case:
         failed = [{failure.event for failure in result.failures} for result in self.control.results]
         return all(events <= recorded and (not self.failed or self.event in events) for events in failed)
 
-    @cached_property
+    @property
     def lower_bound_bytes(self) -> int:
-        """Peak of live requested bytes, the critical request among them: no allocator and no setting needs less."""
-        unlimited = replace(self.options(), limit_bytes=None, limit_bytes_most=None)
-        endless = replace(unlimited, capacity_bytes=UNLIMITED_BYTES, total_bytes=UNLIMITED_BYTES)
-        return int(replay(self.recording, endless).result.requested_bytes_peak)
+        """Peak of live requested bytes, the critical request among them: no setting needs less."""
+        return self.explained.lower_bound_bytes
 
     # ---- what is not known
 

@@ -2,12 +2,15 @@
 
 Whether a run fits need not be monotone in the size of the card: retries and garbage collection start at other moments
 on other cards and leave other holes. So the boundary is looked for by halving, and then sizes above it are tried; where
-one of them fails, the search goes on above that one. What is returned was replayed and holds; the next smaller size
-(one grain less) was replayed and does not, or is less than what must be live at one time.
+one of them fails, the search goes on above that one. What is returned was replayed and holds; a size that is smaller
+by no more than a grain was replayed and does not, or is less than what must be live at one time.
 
        live bytes        grain                         reserved without end
            |      fails    |<->|  holds    probe   probe   |
     -------+---------------x---o-------------o-------o-----+------> card
+
+What a card without end has in use is mostly the answer, and so is tried first. It can be more than what must be live:
+what waits for another stream is in use there, and blocks are given whole that a smaller card would have given back.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gapless.explain.lower_bound import lower_bound_bytes
 from gapless.replaying import UNLIMITED_BYTES, replay
 from gapless.tune.fix import Outcome
 from gapless.tune.grading import outcome_of
@@ -58,10 +62,11 @@ def smallest_card(
     top = _up(max(result.reserved_bytes_peak for result in endless.results), PAGE_BYTES)
     if top == 0:  # nothing is ever reserved
         return None
-    floor = _up(min(result.active_bytes_peak for result in endless.results) + case.leave_free_bytes, PAGE_BYTES)
+    live = lower_bound_bytes(case.recording, case.event if case.failed else None, candidate.edits)
+    floor = max(live + case.leave_free_bytes, fails_at + 1)  # nothing below it holds, or is looked for
+    in_use = min(result.active_bytes_peak for result in endless.results) + case.leave_free_bytes
     grain = max(PAGE_BYTES, _up(top // parts, PAGE_BYTES))
     top = _up(top + case.leave_free_bytes, PAGE_BYTES)
-    floor = max(floor, _up(fails_at + 1, PAGE_BYTES))
 
     def fits(size: int) -> bool:
         return _holds(outcome_of(case, replay(case.recording, candidate.options(case, size))))
@@ -76,8 +81,12 @@ def smallest_card(
         top = next((size for size in sizes if size > fails_at and fits(size)), 0)
     if top == 0:
         return None
-    least = floor if floor >= top or fits(floor) else _boundary(fits, floor, top, grain)
-    return SmallestCard(_above_stumbles(fits, min(least, top), top, grain), grain)
+    likely = min(_up(max(in_use, floor), PAGE_BYTES), top)
+    if likely == top or fits(likely):
+        least = _boundary(fits, floor - 1, likely, grain)
+    else:
+        least = _boundary(fits, likely, top, grain)
+    return SmallestCard(_above_stumbles(fits, least, top, grain), grain)
 
 
 def _boundary(fits: Callable[[int], bool], fails: int, holds: int, grain: int) -> int:
