@@ -39,7 +39,7 @@ def to_text(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) 
     _holders(explanation, terminal)
     _growth(explanation, terminal)
     _findings(explanation, terminal)
-    fixes_to_text(fixes, terminal)
+    fixes_to_text(fixes, terminal, has_failed=explanation.case.moment.is_failure)
     if fixes and not is_searched_whole(explanation.recording):
         terminal.paragraph("A quick search, as the recording is long: gapless tune tries more.", 2)
     trust_to_text(explanation, terminal)

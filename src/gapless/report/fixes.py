@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from gapless.tune import Fix
 
 
+_HEADING = "Tried by replay, the one to take first"
+
+
 def before_and_after(fix: Fix, terminal: Terminal, *, has_failed: bool = True) -> None:
     """What the best fix changes, and the line to copy."""
     terminal.line()
     grade = GRADE_WORDS[fix.grade]
-    assumed = f", {format_bytes(fix.assumed_bytes)} of it assumed" if fix.assumed_bytes else ""
+    assumed = f", by assumptions about {format_bytes(fix.assumed_bytes)}" if fix.assumed_bytes else ""
     outcome = outcome_in_words(fix, has_failed=has_failed)
     parts = f". {outcome[:1].upper()}{outcome[1:]}" if ": " in fix.change else f": {outcome}"
     head = "On this card" if fix.kind is Kind.NONE else f"{_title(fix)}: {fix.change}"
@@ -41,8 +44,8 @@ def before_and_after(fix: Fix, terminal: Terminal, *, has_failed: bool = True) -
 
 
 def _title(fix: Fix) -> str:
-    """A change of the program is no fix yet where only the next request is known to be served."""
-    return "May help" if fix.kind is Kind.CODE and fix.is_open_ended else "Fix"
+    """No change is a fix yet where only the next request is known to be served."""
+    return "May help" if fix.is_open_ended else "Fix"
 
 
 def _smallest(fix: Fix) -> str:
@@ -54,15 +57,16 @@ def _smallest(fix: Fix) -> str:
     return f"; {does} on cards from {format_bytes(size)}"
 
 
-def fixes_to_text(fixes: Sequence[Fix], terminal: Terminal) -> None:
-    """Every fix in a line, best first, with its risks below; a risk that several share is explained once."""
+def fixes_to_text(fixes: Sequence[Fix], terminal: Terminal, *, has_failed: bool = True) -> None:
+    """Every fix in a line, the one to take first, its risks below; a risk that several share is explained once."""
     if not fixes:
         return
     terminal.line()
-    terminal.line(terminal.paint("Tried by replay, best first", "bold"))
+    terminal.line(terminal.paint(_HEADING if len(fixes) > 1 else "Tried by replay", "bold"))
     explained: set[str] = set()
     for fix in fixes:
-        head = f"  {fix.outcome.value:<14} {fix.grade.value:<8}{_smallest(fix)[1:]}"
+        outcome = fix.outcome.in_words(has_failed=has_failed)
+        head = f"  {outcome:<19} {fix.grade.value:<8}{_smallest(fix)[1:]}"
         line = f"{head}  {fix.change}"
         if len(line) <= terminal.width:
             terminal.line(line)

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gapless.conf import line_to_copy
-from gapless.explain.engine import input_to_json
-from gapless.report.folded import folded
+from gapless.explain.engine import input_to_json, replay_to_json
+from gapless.explain.words import plural
 from gapless.report.other_devices import others_to_text
-from gapless.tune import Kind, Outcome
+from gapless.report.replay import check_line
+from gapless.report.tune_table import tried_to_text
+from gapless.tune import Kind
 from gapless.tune.grading import is_reached_unchanged
-from gapless.tune.shortlist import one_of_each_sort
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
+    from gapless.recording import Recording
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix, TuneResult
+    from gapless.tune.case import Case
     from gapless.tune.other_devices import OtherDevice
     from gapless.tune.tried import Tried
 
 SCHEMA = "gapless.tune/1"
-_MOST_ROWS = 12
-_OUTCOMES = {
-    Outcome.SURVIVES: "survives",
-    Outcome.SERVES_REQUEST: "serves the request",
-    Outcome.UNKNOWN: "unknown",
-    Outcome.FAILS: "fails",
-}
-_SMALLEST = "the change fits on cards from there on: the least that PyTorch must be able to reserve."
-_HEADING = ("smallest card", "change", "outcome", "grade", "peak reserved", "calls")
-_CHANGE, _LEFT, _GAP = 1, (1, 2, 3), 2
-_WIDE, _LEAST_COLUMNS, _LEAST_CHANGE = 100, 4, 30
-_SERVES_ALL = "serves all recorded"
-"""Where nothing failed: the recording holds no whole step after its peak."""
+_SMALLEST = "on cards from there on the outcome is the same: the least that PyTorch must be able to reserve."
+_NO_SETTING = "On this card no setting that was tried helps"
 
 
 def to_json(result: TuneResult, others: Sequence[OtherDevice] = ()) -> dict[str, Any]:
@@ -43,6 +34,7 @@ def to_json(result: TuneResult, others: Sequence[OtherDevice] = ()) -> dict[str,
     return {
         "schema": SCHEMA,
         "input": input_to_json(case.recording),
+        "replay": replay_to_json(case.recording),
         "card": {
             "name": case.card.name,
             "capacity_bytes": case.card.capacity_bytes,
@@ -71,88 +63,79 @@ def to_text(result: TuneResult, terminal: Terminal, others: Sequence[OtherDevice
         terminal.line(f"Device {result.case.recording.device}")
     _verdict(result, terminal)
     terminal.line()
-    rows = folded(result.tried)
-    shown = _shown([one for one, _ in rows])
-    kept = {id(one) for one in shown}
-    _table([_row(one, words, failed=result.case.failed) for one, words in rows if id(one) in kept], terminal)
-    if len(rows) > len(shown):
-        terminal.line(f"... and {len(rows) - len(shown)} more; --format json gives all")
+    tried_to_text(result, terminal)
     _remarks(result, terminal)
     others_to_text(result, others, terminal)
 
 
-def _shown(tried: Sequence[Tried]) -> list[Tried]:
-    """The best of each family, then the best of the rest; in order of rank."""
-    chosen = [
-        *one_of_each_sort([one for one in tried if one.helps]),
-        *one_of_each_sort([one for one in tried if not one.helps]),
-    ]
-    kept = {id(one) for one in [*chosen, *(one for one in tried if one not in chosen)][:_MOST_ROWS]}
-    return [one for one in tried if id(one) in kept]
-
-
-def _table(rows: Sequence[Sequence[str]], terminal: Terminal) -> None:
-    """The card and the change first; long changes go on below, and a narrow window shows no calls and no peak."""
-    columns = len(_HEADING) if terminal.width >= _WIDE else _LEAST_COLUMNS
-    cells = [[terminal.edited(cell) for cell in row[:columns]] for row in (_HEADING, *rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(columns)]
-    others = sum(widths) - widths[_CHANGE] + _GAP * (columns - 1)
-    widths[_CHANGE] = min(widths[_CHANGE], max(terminal.width - others, _LEAST_CHANGE))
-    for number, row in enumerate(cells):
-        for part in _lines(row, widths):
-            terminal.line(terminal.paint(part, "bold") if number == 0 else part)
-
-
-def _lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
-    """A row in as many lines as its change takes; settings go on after a comma."""
-    width = widths[_CHANGE]
-    parts: list[str] = [""]
-    for word in re.findall(r"[^\s,]+,?|,|\s+", row[_CHANGE]):
-        if len(parts[-1]) + len(word.rstrip()) > width and parts[-1]:
-            parts.append("")
-        parts[-1] = (parts[-1] + word).lstrip()
-    for number, part in enumerate(parts):
-        cells = ["" if number else cell for cell in row]
-        cells[_CHANGE] = part.rstrip()
-        yield (
-            (" " * _GAP)
-            .join(
-                cell.ljust(size) if at in _LEFT else cell.rjust(size)
-                for at, (cell, size) in enumerate(zip(cells, widths, strict=True))
-            )
-            .rstrip()
-        )
-
-
 def _verdict(result: TuneResult, terminal: Terminal) -> None:
     best, case = result.best, result.case
+    doubt = _doubt(case.recording)
+    if doubt:
+        terminal.paragraph(f"All that follows is a guess: {doubt}.", 0)
     if best is not None and not result.needs_change:
         outcome = "the request that failed is served" if case.failed else "the recorded run fits"
         words = f"On this card nothing needs changing: {outcome} with the settings as they are."
-        terminal.line(terminal.paint(words, "bold"))
+        if _is_imagined(case):
+            held = format_bytes(case.start_bytes)
+            words = f"{words[:-1]}, if the memory from before the recording ({held} reserved) is allocated anew."
+        _headline(words, terminal)
         return
-    no_setting = "On this card no setting that was tried helps"
-    helping = [one.fix.kind for one in result.tried if one.helps]
-    settings_help = Kind.SETTING in helping or Kind.LIMIT in helping
-    if case.is_full:
-        grows = " and grows" if case.growth else ""
-        begin = "Memory is full" if settings_help else f"{no_setting}: memory is full"
-        words = f"{begin}{grows}: only a smaller job or a larger card can be relied on. What was tried:"
-        terminal.line(terminal.paint(words, "bold"))
-    elif best is None and any(is_reached_unchanged(case, one.candidate) for one in result.tried):
+    if best is None and any(is_reached_unchanged(case, one.candidate) for one in result.tried):
         words = "As it was, the replay gets over the critical moment on this card: it cannot tell which change helps."
-        terminal.line(terminal.paint(words, "bold"))
-    elif best is None:
-        words = f"{no_setting}, and no other change."
-        terminal.line(terminal.paint(words, "bold"))
+    elif best is None and not case.is_full:
+        words = f"{_NO_SETTING}, and no other change."
     else:
-        if not settings_help:
-            terminal.line(terminal.paint(f"{no_setting}. What {_does(best.fix)}:", "bold"))
+        words = " ".join(part for part in (_of_settings(result), _of_best(best)) if part)
+    if words:
+        _headline(words, terminal)
+    if best is not None:
         _lines_to_copy(best.fix, terminal)
 
 
-def _does(fix: Fix) -> str:
-    return "may, as the recording ends there" if fix.is_open_ended else "does"
+def _is_imagined(case: Case) -> bool:
+    """On a card smaller than what the recording shows, memory from before it cannot lie where it was."""
+    return case.start_bytes > 0 and int(case.recording.curves["reserved"].max()) > case.card.capacity_bytes
+
+
+def _headline(words: str, terminal: Terminal) -> None:
+    for line in terminal.wrap(words, 0):
+        terminal.line(terminal.paint(line, "bold"))
+
+
+def _doubt(recording: Recording) -> str:
+    """Why the model proves nothing of this recording; empty where it repeats all of it."""
+    check = recording.check
+    if recording.trace.contradiction_count:
+        return f"{plural(recording.trace.contradiction_count, 'event')} cannot have happened as recorded (REC704)"
+    if check is None or check.events_checked == 0:
+        return "the recording holds nothing that the model could be checked by"
+    if check.exact:
+        return ""
+    return f"the model repeats {check.events_matching:,} of {check.events_checked:,} recorded decisions"
+
+
+def _of_settings(result: TuneResult) -> str:
+    """What is to be said of settings before all else; nothing where the best change is one."""
+    case, helping = result.case, [one.fix.kind for one in result.tried if one.helps]
+    no_setting = "" if Kind.SETTING in helping or Kind.LIMIT in helping else _NO_SETTING
+    if case.growth:
+        full = "memory grows with every step"
+        last = "a larger card or other settings only delay the failure."
+    elif case.is_full:
+        full, last = "memory is full", "only a smaller job or a larger card can be relied on."
+    else:
+        return f"{no_setting}." if no_setting else ""
+    return f"{no_setting}: {full}, and {last}" if no_setting else f"{full[:1].upper()}{full[1:]}: {last}"
+
+
+def _of_best(best: Tried | None) -> str:
+    """How the best change is introduced; nothing where it speaks for itself."""
+    if best is None:
+        return ""
+    if best.fix.is_open_ended:
+        return "What may help, as what comes after it is not known:"
+    return "" if best.fix.kind in (Kind.SETTING, Kind.LIMIT) else "What helps:"
 
 
 def _lines_to_copy(fix: Fix, terminal: Terminal) -> None:
@@ -165,18 +148,6 @@ def _lines_to_copy(fix: Fix, terminal: Terminal) -> None:
         terminal.line(f"{fix.call}  # in the program, before it allocates")
 
 
-def _row(one: Tried, change: str, *, failed: bool) -> list[str]:
-    fix = one.fix
-    return [
-        format_bytes(one.smallest.bytes) if one.smallest else "-",
-        change,
-        _SERVES_ALL if fix.outcome is Outcome.SERVES_REQUEST and not failed else _OUTCOMES[fix.outcome],
-        fix.grade.value,
-        format_bytes(fix.reserved_bytes_peak_after),
-        f"{fix.device_calls_after:,}",
-    ]
-
-
 def _remarks(result: TuneResult, terminal: Terminal) -> None:
     case = result.case
     before: Fix | None = result.tried[0].fix if result.tried else None
@@ -185,7 +156,9 @@ def _remarks(result: TuneResult, terminal: Terminal) -> None:
     peak = format_bytes(case.before.result.reserved_bytes_peak)
     if any(one.smallest for one in result.tried):
         terminal.paragraph(f"smallest card: {_SMALLEST}", 0)
-    terminal.paragraph(f"As it was: {peak} reserved at most on a card of {_room(result)}{calls}.", 0)
+    shown = format_bytes(int(case.recording.curves["reserved"].max()))
+    late = f" The recording itself shows up to {shown}." if _is_imagined(case) else ""
+    terminal.paragraph(f"As it was: {peak} reserved at most on a card of {_room(result)}{calls}.{late}", 0)
     if case.shrunk_bytes:
         terminal.paragraph(
             f"The run had reserved up to {format_bytes(case.shrunk_bytes)} more than it could have when the request"
@@ -203,6 +176,12 @@ def _remarks(result: TuneResult, terminal: Terminal) -> None:
     terminal.paragraph(f"No setting can need less than {bound}, the peak of live bytes; it may be out of reach.", 0)
     for risk in result.best.fix.risks if result.best else ():
         terminal.paragraph(f"{risk.name}: {risk.message}", 0)
+    terminal.paragraph(f"Replay: {check_line(case.recording)}", 0)
+    first = case.recording.check.first_difference if case.recording.check else None
+    if first is not None:
+        terminal.paragraph(
+            f"First difference at event {first.event}: recorded {first.recorded}, replayed {first.replayed}.", 0
+        )
 
 
 def _room(result: TuneResult) -> str:

@@ -44,8 +44,9 @@ def outcome_in_words(fix: Fix, *, has_failed: bool) -> str:
     """What becomes of the run, as the end of a sentence."""
     if fix.outcome is Outcome.SURVIVES:
         return "the run goes on"
-    if fix.kind is Kind.CODE and fix.is_open_ended:
-        return "this request is served, and what comes after it is not known"
+    if fix.is_open_ended:
+        served = "this request" if has_failed else "all that was recorded"
+        return f"{served} is served, and what comes after it is not known"
     return "the request is served" if has_failed else "the recorded run fits"
 
 

@@ -42,7 +42,7 @@ def freed_early(case: Case, rows: NDArray[np.int64], before: NDArray[np.int64], 
         kind=Kind.CODE,
         change=change,
         edits=Edits(free_before_event=column.tolist()),
-        edited_bytes=int(allocations.size[rows].sum()),
+        edited_bytes=_most_live_bytes(case, rows),
     )
 
 
@@ -66,10 +66,21 @@ def scaled(
     smaller = (column[rows] * factor).astype(np.int64) // 512 * 512
     column[rows] = np.maximum(smaller, np.minimum(column[rows], 512))
     edits = Edits(requested=column.tolist(), failed_request_factor=factor if failed_request else 1.0)
-    bytes_ = int(allocations.size[rows].sum()) + (case.request_bytes if failed_request else 0)
+    bytes_ = _most_live_bytes(case, rows, request_bytes=case.request_bytes if failed_request else 0)
     return Candidate(
         kind=Kind.CODE, change=change, edits=edits, edited_bytes=bytes_, order=order, group="size", shrinks_passes=True
     )
+
+
+def _most_live_bytes(case: Case, rows: NDArray[np.int64], *, request_bytes: int = 0) -> int:
+    """The most that allocations hold at one time; with the request that failed, if it is one of them."""
+    allocations, count = case.recording.trace.allocations, case.recording.event_count
+    size = allocations.size[rows].astype(np.int64)
+    change = np.zeros(count + 2, dtype=np.int64)
+    np.add.at(change, allocations.alloc_event[rows] + 1, size)
+    np.subtract.at(change, np.minimum(allocations.free_requested_event[rows].astype(np.int64), count) + 1, size)
+    live = np.cumsum(change)[: count + 1]
+    return int(max(live.max(), live[case.event] + request_bytes))
 
 
 def allocations_at(case: Case, place: Frame | None) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from gapless.tune.fix import Kind
 from gapless.tune.larger_card import larger_card
 from gapless.tune.ranking import ranked
 from gapless.tune.search import measure_cards, try_all, with_card, with_risks
-from gapless.tune.shortlist import one_of_each_sort, recommended
+from gapless.tune.shortlist import recommended, shortlist
 from gapless.tune.sizes import decisive_sizes
 from gapless.tune.tried import Tried
 from gapless.tune.unchanged import unchanged, with_unchanged
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from gapless.tune.candidate import Candidate
 
 _WITHOUT_COST = (Kind.NONE, Kind.SETTING, Kind.LIMIT)
+_LEAST_EVENTS = 2
+"""With fewer there is no history, only the moment of writing, unless that was a failure."""
 _LEAST_CARDS, _REPLAYS_A_CARD, _EVENTS_FOR_CARDS = 4, 16, 10_000_000
 
 
@@ -61,7 +63,7 @@ class TuneResult:
     @property
     def best(self) -> Tried | None:
         """The one to recommend; None where nothing helps."""
-        found = one_of_each_sort([one for one in self.tried if one.helps])
+        found = shortlist(self.case, self.tried)
         fix = recommended([one.fix for one in found])
         return next((one for one in found if one.fix is fix), None)
 
@@ -70,12 +72,13 @@ def tune(recording: Recording, options: TuneOptions | None = None) -> TuneResult
     """Tries every change that the recording suggests.
 
     Raises:
-        InputError: The recording has no events, or no such moment; or more memory shall stay free than there is.
+        InputError: The recording has no history, or no such moment; or more memory shall stay free than there is.
     """
     chosen = options or TuneOptions()
-    if recording.event_count == 0:
+    if recording.event_count < _LEAST_EVENTS and not len(recording.oom_events):
+        held = "a single event" if recording.event_count else "no events"
         raise InputError(
-            "this recording holds no events, so nothing can be replayed",
+            f"this recording holds {held}, so nothing can be replayed",
             hint="record with torch.cuda.memory._record_memory_history() on before the memory is allocated",
             where=recording.path,
         )

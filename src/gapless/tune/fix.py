@@ -37,6 +37,12 @@ class Outcome(str, Enum):
         """0 is best."""
         return list(Outcome).index(self)
 
+    def in_words(self, *, has_failed: bool) -> str:
+        """As texts show it, where a request failed when it was recorded and where none did."""
+        if self is Outcome.SERVES_REQUEST:
+            return "serves the request" if has_failed else "serves all recorded"
+        return str(self.value)
+
 
 class Grade(str, Enum):
     """How sure the outcome is; surest first."""
@@ -70,7 +76,8 @@ class Fix:
     outcome: Outcome
     grade: Grade
     assumed_bytes: int
-    """What the assumptions behind the outcome concern; 0 where nothing is assumed."""
+    """What the assumptions behind the outcome concern: of edited allocations the most that is live at one time; 0 where
+    nothing is assumed."""
     margin_bytes: int | None
     """How much smaller the card could be with the same outcome; negative: what is missing; None: not known."""
     smallest_card_bytes: int | None = None

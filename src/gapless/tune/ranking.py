@@ -7,7 +7,8 @@ Note [Ranking]
 A larger card comes after all that fits the one in question: what it has to spare is no margin there. Margins count as
 equal where they differ by less than 2 % of the card and 256 MiB, so that no setting is added to a simple change for
 the sake of a few pages; a band of equal margins begins at the best of them. Nor for the sake of one retry in more
-than ten steps, which counts as none.
+than ten steps, which counts as none. Where steps are not known, retries that the run as it was had not are
+counted instead, and decide only between equal numbers of settings: how often they come is not known.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ def _within_band(one: Tried) -> tuple[object, ...]:
         int((fix.retries_per_step or 0.0) / _RARE_RETRIES),
         max(changes, int(fix.kind is Kind.CODE)),
         list(Grade).index(fix.grade),
+        one.retries_beyond if fix.retries_per_step is None else 0,
         fix.reserved_bytes_peak_after,
         -(fix.margin_bytes or 0),
         fix.device_calls_after,

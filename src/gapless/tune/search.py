@@ -89,4 +89,5 @@ def _tried(case: Case, candidate: Candidate, replay: Replay) -> Tried:
         device_calls_after=device_calls(after),
         retries_per_step=retries / steps if steps else None,
     )
-    return Tried(candidate, replay, outcome, fix)
+    beyond = max(0, retries - len(before.retry_events))
+    return Tried(candidate, replay, outcome, fix, retries_beyond=beyond)

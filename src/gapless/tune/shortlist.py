@@ -33,8 +33,10 @@ def one_of_each_sort(tried: Sequence[Tried]) -> list[Tried]:
 
 
 def shortlist(case: Case, tried: Sequence[Tried]) -> list[Tried]:
-    """At most three that help, in order of rank: two settings and a change to the code, and a larger card where there
-    is little else. Where memory is full no settings, which would only put it off.
+    """At most three that help, the one to recommend first and the others in order of rank.
+
+    Two settings and a change to the code, and a larger card where there is little else. Where memory is full no
+    settings, and where it grows no card: they would only put it off.
 
     Args:
         case: What is tuned.
@@ -44,10 +46,12 @@ def shortlist(case: Case, tried: Sequence[Tried]) -> list[Tried]:
     as_it_was = [one for one in found if one.fix.kind is Kind.NONE]
     settings = [] if case.is_full else [one for one in found if one.fix.kind in (Kind.SETTING, Kind.LIMIT)]
     code = [one for one in found if one.fix.kind is Kind.CODE]
-    cards = [one for one in found if one.fix.kind is Kind.CARD]
+    cards = [] if case.growth else [one for one in found if one.fix.kind is Kind.CARD]
     settings = settings[: SHOWN - 1] if code else settings
     chosen = {id(one) for one in [*as_it_was, *settings, *code, *cards][:SHOWN]}
-    return [one for one in found if id(one) in chosen]
+    kept = [one for one in found if id(one) in chosen]
+    first = recommended([one.fix for one in kept])
+    return sorted(kept, key=lambda one: one.fix is not first)
 
 
 def recommended(fixes: Sequence[Fix]) -> Fix | None:

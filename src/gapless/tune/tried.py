@@ -23,6 +23,8 @@ class Tried:
     fix: Fix
     smallest: SmallestCard | None = None
     """None: no size helps, or it was not looked for."""
+    retries_beyond: int = 0
+    """Requests for which the whole cache is given back, beyond those of the run as it was."""
 
     @property
     def helps(self) -> bool:

@@ -47,8 +47,8 @@ def test_a_call_stands_below_the_settings_that_need_it(path: Path, capsys: pytes
     assert main(arguments) == 0
 
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
-    assert lines[1] == "torch.cuda.set_per_process_memory_fraction(0.799)  # in the program, before it allocates"
+    assert lines[0] == "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128"
+    assert lines[1] == "torch.cuda.set_per_process_memory_fraction(0.8)  # in the program, before it allocates"
 
 
 @each_shared_snapshot(where=lambda path: path.name.startswith("train_mlp_adam"))
@@ -68,7 +68,7 @@ def test_a_change_that_is_not_only_settings_is_said_before_them(path: Path, caps
     assert main(["tune", str(path), "--card", "24GiB", "--leave-free", "2GiB"]) == 0
 
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "On this card no setting that was tried helps. What does:"
+    assert lines[0] == "On this card no setting that was tried helps. What helps:"
     assert lines[1].startswith("a card on which PyTorch may reserve 84.98 GiB beside the 2.00 GiB that stay free, like")
     assert lines[2] == "export PYTORCH_CUDA_ALLOC_CONF=per_process_memory_fraction:0.98"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gapless.conf import NEWEST, Release
@@ -21,12 +22,13 @@ from gapless.tune.candidates import (
 )
 from gapless.tune.candidates.max_split import values
 from gapless.tune.combinations import combine
+from gapless.tune.edits import scaled
 from gapless.tune.fix import Kind
 from gapless.tune.search import try_all
 from gapless.tune.sizes import DecisiveSizes, decisive_sizes
 from gapless.units import MIB
 from tests.programs import Program, user
-from tests.unit.tune.made import case, pinned
+from tests.unit.tune.made import case, pinned, training
 
 NONE = DecisiveSizes(0, (), (), (), ())
 
@@ -181,6 +183,18 @@ def test_pins_are_freed_by_place(tmp_path: Path) -> None:
 
     assert candidate.change == "free what train.py:12 keeps (10 blocks, 100.00 MiB) before the request that failed"
     assert candidate.edited_bytes == 100 * MIB
+
+
+def test_what_is_assumed_of_edited_allocations_is_what_they_hold_at_one_time(tmp_path: Path) -> None:
+    """Four steps of three activations of 64 MiB each, of which one step's are live at one time."""
+    made = case(training(tmp_path))
+    rows = np.flatnonzero(made.recording.trace.allocations.requested == 64 * MIB)
+
+    smaller = scaled(made, rows, 0.5, "half")
+
+    assert len(rows) == 12
+    assert smaller is not None
+    assert smaller.edited_bytes == 192 * MIB
 
 
 def test_together_with_others_expandable_segments_keep_their_page_free(tmp_path: Path) -> None:

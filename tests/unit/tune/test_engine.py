@@ -18,6 +18,7 @@ from gapless.tune.ranking import ranked
 from gapless.tune.search import try_all
 from gapless.tune.sizes import decisive_sizes
 from gapless.units import MIB
+from tests.programs import Program, user
 from tests.recordings import each_shared_snapshot
 from tests.unit.tune.made import case, pinned, training
 
@@ -105,6 +106,35 @@ def test_without_events_nothing_can_be_tried(path: Path) -> None:
     assert best_fixes(open_case(recording, ExplainOptions())) == []
 
 
+def test_a_moment_is_no_history(tmp_path: Path) -> None:
+    """One event beside what is there at the end: what the run needed before is not known."""
+    program = Program(capacity_bytes=4000 * MIB)
+    program.alloc("weights", 1000 * MIB, at=user(1))
+    program.alloc("before", 10 * MIB, at=user(2))
+    program.free("before")
+    program.record()
+    program.alloc("more", 10 * MIB, at=user(2))
+
+    with pytest.raises(InputError, match="holds a single event"):
+        tune(program.open(tmp_path), TuneOptions(card=find_card("2GiB")))
+
+
+def test_a_failure_alone_is_tuned(tmp_path: Path) -> None:
+    program = Program(capacity_bytes=1500 * MIB)
+    program.alloc("weights", 1000 * MIB, at=user(1))
+    program.record()
+    assert not program.alloc("more", 600 * MIB, at=user(2))
+
+    assert tune(program.open(tmp_path)).tried
+
+
+def test_where_memory_grows_what_lets_go_of_it_is_best(tmp_path: Path) -> None:
+    best = tune(training(tmp_path, steps=40, leak=16 * MIB, capacity_bytes=800 * MIB)).best
+
+    assert best is not None
+    assert best.fix.kind is Kind.CODE
+
+
 def test_an_explanation_shows_settings_and_code_that_help(tmp_path: Path) -> None:
     fixes = best_fixes(open_case(pinned(tmp_path), ExplainOptions()))
 
@@ -113,9 +143,9 @@ def test_an_explanation_shows_settings_and_code_that_help(tmp_path: Path) -> Non
     assert "set expandable_segments:True" in {fix.change for fix in fixes}
 
 
-def test_where_memory_grows_no_setting_is_shown(tmp_path: Path) -> None:
+def test_where_memory_grows_no_setting_is_shown_and_no_card(tmp_path: Path) -> None:
     fixes = best_fixes(
         open_case(training(tmp_path, steps=40, leak=16 * MIB, capacity_bytes=800 * MIB), ExplainOptions())
     )
 
-    assert [fix.kind for fix in fixes] == [Kind.CODE, Kind.CARD]
+    assert [fix.kind for fix in fixes] == [Kind.CODE]

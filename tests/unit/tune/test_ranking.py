@@ -59,6 +59,15 @@ def test_a_retry_in_many_steps_is_not_worth_more_options(plain: Tried) -> None:
     assert ranked([fitted, simple]) == [simple, fitted]
 
 
+def test_where_steps_are_not_known_retries_count_that_the_run_had_not(plain: Tried) -> None:
+    once = replace(like(plain, 5 * GIB, retries_per_step=None), retries_beyond=1)
+    never = like(plain, 5 * GIB, retries_per_step=None, reserved_bytes_peak_after=CARD)
+    fitted = with_more_options(once, 5 * GIB)
+
+    assert ranked([once, never]) == [never, once]
+    assert ranked([fitted, once]) == [once, fitted]
+
+
 def test_a_band_begins_at_its_best(plain: Tried) -> None:
     """Each is within 200 MiB of the next, but the last is not as good as the first."""
     best, middle = with_more_options(plain, 5 * GIB), with_more_options(plain, 5 * GIB - 200 * MIB)

@@ -82,8 +82,8 @@ def test_a_run_that_ends_at_its_failure_with_more_than_ever_says_so(tmp_path: Pa
     found = risks(made, "")
 
     assert found == {
-        "recording-ends-here": "the recording ends at the failing request, with 100.00 MiB more in use than ever"
-        " before: what the run needs next (in training: backward and optimizer) is not known"
+        "recording-ends-here": "the failing request has 100.00 MiB more in use than ever before, and the recording"
+        " holds no whole step after it: what the run needs next (in training: backward and optimizer) is not known"
     }
 
 

@@ -140,10 +140,10 @@ def test_where_a_limit_refused_no_larger_card_is_called_for() -> None:
 
 
 def test_a_program_that_reserves_nothing_needs_no_card(tmp_path: Path) -> None:
-    """A recording of one event, at which somebody took a snapshot."""
+    """Somebody took snapshots, and that is all."""
     event = {"action": "snapshot", "addr": 0, "size": 0, "stream": 0, "time_us": 1, "frames": []}
     path = tmp_path / "nothing.pickle"
-    path.write_bytes(pickle.dumps({"segments": [], "device_traces": [[event]]}))
+    path.write_bytes(pickle.dumps({"segments": [], "device_traces": [[event, event]]}))
     (recording,) = open_recordings(str(path))
 
     result = tune(recording, TuneOptions(card=find_card("24GiB"), leave_free_bytes=GIB))

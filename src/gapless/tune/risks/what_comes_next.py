@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from gapless.explain.phases import Phase
+from gapless.explain.to_come import state_to_come_bytes
 from gapless.tune.demand import demand_beyond_bytes
 from gapless.tune.fix import ENDS_HERE, Kind, Outcome, Risk
 from gapless.units import format_bytes
@@ -11,6 +15,14 @@ from gapless.units import format_bytes
 if TYPE_CHECKING:
     from gapless.tune.case import Case
     from gapless.tune.tried import Tried
+
+_NEXT = {
+    Phase.SETUP: " (in training: backward and optimizer)",
+    Phase.FORWARD: " (in training: backward and optimizer)",
+    Phase.BACKWARD: " (the rest of backward, and the optimizer)",
+    Phase.OPTIMIZER: " (the rest of the optimizer's step)",
+    Phase.BETWEEN: "",
+}
 
 
 def look(case: Case, one: Tried) -> list[Risk]:
@@ -22,13 +34,23 @@ def look(case: Case, one: Tried) -> list[Risk]:
         return []
     beyond = demand_beyond_bytes(case, one.candidate)
     if beyond:
-        state = f"with {format_bytes(beyond)} more in use than ever before"
+        request = f"the failing request has {format_bytes(beyond)} more in use than ever before"
+        shown = f"{request}, and the recording holds no whole step after it"
     elif one.candidate.shrinks_passes and not _has_whole_step(case):
-        state = "before any step was over"
+        shown = "the recording holds no whole step"
     else:
         return []
-    what = "what the run needs next (in training: backward and optimizer) is not known"
-    return [Risk(ENDS_HERE, f"the recording ends at the failing request, {state}: {what}")]
+    return [Risk(ENDS_HERE, f"{shown}: what the run needs next{_in_words(case)} is not known")]
+
+
+def _in_words(case: Case) -> str:
+    """What comes next, as far as the phase of the critical moment tells."""
+    to_come = state_to_come_bytes(case.explained)
+    if to_come:
+        return f" beside the {format_bytes(to_come)} that the optimizer had still to make"
+    phases = case.explained.phases
+    run = int(phases.run_of(np.array([case.event]))[0])
+    return _NEXT[Phase(int(phases.phase[run]))] if run >= 0 else _NEXT[Phase.SETUP]
 
 
 def _has_whole_step(case: Case) -> bool:
