@@ -28,7 +28,7 @@ PYTHON_ROWS = (
     ("virtual",),
     ("replaying",),
     ("explain",),
-    ("tune",),
+    ("tune", "fit"),
     ("report",),
     ("cli",),
     ("__init__", "__main__"),

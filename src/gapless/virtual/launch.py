@@ -45,6 +45,7 @@ def run(
     *,
     env: Mapping[str, str] | None = None,
     stdout: int | None = None,
+    stderr: int | None = None,
     **plan: Any,
 ) -> Ended:
     """Run a command on the card; its output goes where ours goes.
@@ -55,6 +56,7 @@ def run(
         folder: An empty folder for what the processes leave.
         env: The environment; by default that of this process.
         stdout: A file descriptor for what the command prints; by default ours.
+        stderr: The same for its errors.
         plan: Further members of `Plan`.
     """
     torch = find_torch()
@@ -63,6 +65,7 @@ def run(
     process = subprocess.Popen(
         command,
         stdout=stdout,
+        stderr=stderr,
         env=_environment(env or os.environ, card, torch, folder, saved),
         preexec_fn=_keep_addresses,  # noqa: PLW1509  (calls one system call, and runs while we have no threads)
     )
