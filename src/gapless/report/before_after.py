@@ -24,13 +24,15 @@ def maps_before_and_after(
     """The map at the moment that is explained, and the map of the same moment under a fix; empty where it is not
     reached.
     """
-    moment = explanation.case.moment
+    moment, refusal = explanation.case.moment, explanation.case.refusal
     options = MapOptions(
         width=terminal.width - _INDENT,
         rows=rows,
         marks=DRAWN if terminal.draws else PLAIN,
         request_bytes=explanation.facts.requested_bytes,
         pins={pin.segment for pin in explanation.pins},
+        own=(refusal.request.stream, refusal.request.pool) if refusal else None,
+        pools=explanation.recording.snapshot.pools,
     )
     options = replace(options, bytes_per_column=bytes_per_column(explanation.case.state, options))
     after = state_under(result, tried, moment.event)

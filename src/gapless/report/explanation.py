@@ -123,13 +123,15 @@ def _limit_range(explanation: Explanation) -> str:
 
 
 def _map(explanation: Explanation, terminal: Terminal) -> None:
-    pins = {pin.segment for pin in explanation.pins}
+    pins, refusal = {pin.segment for pin in explanation.pins}, explanation.case.refusal
     options = MapOptions(
         width=terminal.width - 2,
         rows=_MAP_ROWS,
         marks=DRAWN if terminal.draws else PLAIN,
         request_bytes=explanation.facts.requested_bytes,
         pins=pins if explanation.verdict.code == "FRAG201" else (),
+        own=(refusal.request.stream, refusal.request.pool) if refusal else None,
+        pools=explanation.recording.snapshot.pools,
     )
     lines = segment_map(explanation.case.state, options)
     if lines:

@@ -15,6 +15,8 @@ from gapless.report.segment_map import DRAWN, PLAIN, MapOptions, segment_map
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gapless.explain.moment import Moment
     from gapless.recording import Recording
     from gapless.replaying import Replay
@@ -29,6 +31,8 @@ class ReplayedState:
 
     moment: Moment
     state: State | None
+    pools: Sequence[tuple[int, int]] = ()
+    """The id of each pool, as PyTorch has it."""
 
 
 def state_at(recording: Recording, done: Replay, at: str) -> ReplayedState:
@@ -52,7 +56,9 @@ def state_at(recording: Recording, done: Replay, at: str) -> ReplayedState:
     if found.state is None:
         return ReplayedState(moment, None)
     return ReplayedState(
-        moment, State(moment.event, found.state.segments, found.state.blocks, found.allocation_of_block)
+        moment,
+        State(moment.event, found.state.segments, found.state.blocks, found.allocation_of_block),
+        recording.snapshot.pools,
     )
 
 
@@ -79,7 +85,8 @@ def to_text(found: ReplayedState, terminal: Terminal) -> None:
     terminal.line(terminal.paint(heading, "bold"))
     for name, size in _sums(found.state).items():
         terminal.line(f"  {name.removesuffix('_bytes').replace('_', ' '):<20}{format_bytes(size):>12}")
-    options = MapOptions(width=terminal.width - 2, rows=_ROWS, marks=DRAWN if terminal.draws else PLAIN)
+    marks = DRAWN if terminal.draws else PLAIN
+    options = MapOptions(width=terminal.width - 2, rows=_ROWS, marks=marks, pools=found.pools)
     for line in segment_map(found.state, options):
         terminal.line("  " + line)
 

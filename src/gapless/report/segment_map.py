@@ -5,7 +5,8 @@
 
 All segments are to one scale, those with most free memory first; one longer than a line goes on in the next, and those
 that look alike are drawn once, with their number. A character stands for many bytes: it shows a pinning block wherever
-one begins in its range, else what most of its bytes are.
+one begins in its range, else what most of its bytes are. A segment of another stream or pool than the request's
+says so.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gapless.recording.recording import FREE, PENDING
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _LABEL = 22
 _SUFFIX = 18
 _LEAST_BAR = 16
+_FOREIGN = "a stream or pool is named where it is not the request's own, which cannot use what is free there"
+_NAMED = "a stream or pool is named where it is not the default one; what is free serves only its own"
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,10 @@ class MapOptions:
     """Drawn below, to the same scale."""
     pins: Collection[int] = ()
     """Addresses of segments whose blocks in use are marked as pins."""
+    own: tuple[int, int] | None = None
+    """Stream and pool of the request, as in `State.segments`; None: there is none."""
+    pools: Sequence[tuple[int, int]] = ()
+    """The id of each pool, as PyTorch has it."""
     bytes_per_column: int | None = None
     """The scale; None: the longest segment that is shown fills a line."""
 
@@ -67,6 +74,7 @@ class _Drawing(NamedTuple):
     label: str
     bar: str
     free: str
+    """How much of it is free, and whose it is where that is another's."""
 
 
 def segment_map(state: State, options: MapOptions | None = None) -> list[str]:
@@ -77,8 +85,9 @@ def segment_map(state: State, options: MapOptions | None = None) -> list[str]:
     free = _free_bytes(state)
     order = np.lexsort((state.segments["address"], -state.segments["size"].astype(np.int64), -free))
     scale = chosen.bytes_per_column or bytes_per_column(state, chosen)
-    drawn = _drawn_once((_drawing(state, int(at), int(free[at]), scale, chosen) for at in order), chosen.rows)
-    lines = [line for drawing, count in drawn for line in _rows(drawing, count, _columns(chosen))]
+    texts = _texts(state, free, chosen)
+    drawn = _drawn_once((_drawing(state, int(at), texts[at], scale, chosen) for at in order), chosen.rows)
+    lines = [line for drawing, count in drawn for line in _rows(drawing, count, _columns(state, chosen))]
     rest = order[sum(count for _, count in drawn) :]
     if len(rest):
         lines.append(_summary(state, rest, free))
@@ -86,18 +95,29 @@ def segment_map(state: State, options: MapOptions | None = None) -> list[str]:
         bar = chosen.marks.request * max(round(chosen.request_bytes / scale), 1)
         label = f"request {format_bytes(chosen.request_bytes)}"
         lines.append(f"{label:<{_LABEL - 1}} {bar}"[: chosen.width])
-    return [*lines, _legend(chosen)]
+    return [*lines, *_legend(state, chosen)]
 
 
 def bytes_per_column(state: State, options: MapOptions) -> int:
     """The scale at which the longest of the segments with most free memory, and the request, fill a line."""
     shown = np.argsort(-_free_bytes(state), kind="stable")[: options.rows]
     longest = max(int(state.segments["size"][shown].max(initial=0)), options.request_bytes or 0)
-    return max(-(-longest // _columns(options)), 1)
+    return max(-(-longest // _columns(state, options)), 1)
 
 
-def _columns(options: MapOptions) -> int:
-    return max(options.width - _LABEL - _SUFFIX, _LEAST_BAR)
+def _columns(state: State, options: MapOptions) -> int:
+    suffix = _SUFFIX + max(map(len, _owners(state, options).values()))
+    return max(options.width - _LABEL - suffix, _LEAST_BAR)
+
+
+def _owners(state: State, options: MapOptions) -> dict[tuple[int, int], str]:
+    """Whose the segments of each stream and pool are, in words; nothing for the request's own."""
+    found = set(zip(state.segments["stream"].tolist(), state.segments["pool"].tolist(), strict=True))
+    own = options.own or (next(iter(found)) if len(found) == 1 else (0, 0))
+    ids = dict(enumerate(options.pools))
+    streams = {stream: f", stream {stream}" if stream else ", default stream" for stream, _ in found} | {own[0]: ""}
+    pools = {pool: f", pool {ids.get(pool, pool)}" if pool else ", default pool" for _, pool in found} | {own[1]: ""}
+    return {(stream, pool): streams[stream] + pools[pool] for stream, pool in found}
 
 
 def _free_bytes(state: State) -> NDArray[np.int64]:
@@ -106,12 +126,18 @@ def _free_bytes(state: State) -> NDArray[np.int64]:
     return np.bincount(state.segment_of_block, weights=sizes, minlength=len(state.segments)).astype(np.int64)
 
 
-def _drawing(state: State, segment: int, free_bytes: int, scale: int, options: MapOptions) -> _Drawing:
+def _texts(state: State, free: NDArray[np.int64], options: MapOptions) -> list[str]:
+    """What stands at the right of each segment."""
+    owners = _owners(state, options)
+    whose = zip(state.segments["stream"].tolist(), state.segments["pool"].tolist(), strict=True)
+    sizes = (f"{format_bytes(size)} free" if size else "full" for size in free.tolist())
+    return [text + owners[owner] for text, owner in zip(sizes, whose, strict=True)]
+
+
+def _drawing(state: State, segment: int, text: str, scale: int, options: MapOptions) -> _Drawing:
     row = state.segments[segment]
     kind = ("small" if row["is_small"] else "large") + ("+" if row["is_expandable"] else "")
-    label = f"{kind:<7}{format_bytes(int(row['size']))}"
-    free = f"{format_bytes(free_bytes)} free" if free_bytes else "full"
-    return _Drawing(label, _bar(state, segment, scale, options), free)
+    return _Drawing(f"{kind:<7}{format_bytes(int(row['size']))}", _bar(state, segment, scale, options), text)
 
 
 def _drawn_once(drawings: Iterable[_Drawing], most: int) -> list[tuple[_Drawing, int]]:
@@ -166,9 +192,10 @@ def _summary(state: State, rest: NDArray[np.int64], free: NDArray[np.int64]) -> 
     )
 
 
-def _legend(options: MapOptions) -> str:
+def _legend(state: State, options: MapOptions) -> list[str]:
     marks = options.marks
     parts = [f"{marks.used} in use", f"{marks.free} free", f"{marks.pending} waiting for another stream"]
     if options.pins:
         parts.append(f"{marks.pin} pins its segment")
-    return "  ".join(parts)
+    foreign = [_FOREIGN if options.own else _NAMED] if any(_owners(state, options).values()) else []
+    return ["  ".join(parts), *foreign]

@@ -155,3 +155,46 @@ def test_a_terminal_that_draws_gets_other_marks() -> None:
         "request 10.00 MiB     ━━━━━━━━━━",
         "█ in use  · free  ▒ waiting for another stream  ▲ pins its segment",
     ]
+
+
+def test_segments_of_other_streams_and_pools_than_the_requests_say_so() -> None:
+    state = state_of([(40, FREE)], [(30, FREE)], [(20, FREE)], [(10, FREE)], owners=[(1, 0), (0, 1), (2, 1), (0, 0)])
+    options = MapOptions(width=103, request_bytes=20 * MIB, own=(0, 0), pools=[(0, 0), (0, 7)])
+
+    assert segment_map(state, options) == [
+        "large  40.00 MiB      ........................................  40.00 MiB free, stream 1",
+        "large  30.00 MiB      ..............................  30.00 MiB free, pool (0, 7)",
+        "large  20.00 MiB      ....................  20.00 MiB free, stream 2, pool (0, 7)",
+        "large  10.00 MiB      ..........  10.00 MiB free",
+        "request 20.00 MiB     ^^^^^^^^^^^^^^^^^^^^",
+        LEGEND,
+        "a stream or pool is named where it is not the request's own, which cannot use what is free there",
+    ]
+
+
+def test_a_request_in_a_pool_of_its_own_sees_the_default_pool_as_anothers() -> None:
+    options = MapOptions(width=94, request_bytes=20 * MIB, own=(0, 1), pools=[(0, 0), (0, 7)])
+
+    lines = segment_map(state_of([(40, FREE)], owners=[(0, 0)]), options)
+
+    assert lines[0] == "large  40.00 MiB      ........................................  40.00 MiB free, default pool"
+
+
+def test_segments_that_differ_in_their_stream_alone_are_drawn_apart() -> None:
+    lines = segment_map(state_of([(40, FREE)], [(40, FREE)], owners=[(0, 0), (3, 0)]), MapOptions(width=90))
+
+    assert lines == [
+        "large  40.00 MiB      ........................................  40.00 MiB free",
+        "large  40.00 MiB      ........................................  40.00 MiB free, stream 3",
+        LEGEND,
+        "a stream or pool is named where it is not the default one; what is free serves only its own",
+    ]
+
+
+def test_where_all_is_one_streams_no_stream_is_named() -> None:
+    state = state_of([(40, FREE)], owners=[(3, 1)])
+
+    assert segment_map(state, MapOptions(width=80)) == drawn(
+        "large  40.00 MiB      ........................................  40.00 MiB free"
+    )
+    assert segment_map(state, MapOptions(width=80, own=(3, 1)))[-1] == LEGEND
