@@ -79,3 +79,13 @@ def test_a_fraction_of_nothing_known_is_refused() -> None:
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "--conf: a memory fraction is of the card, and nothing in this recording shows how large" in done.stderr
+
+
+def test_a_failure_that_was_recorded_is_not_said_to_be_unknown() -> None:
+    """With the rules of 2.9 addresses decide whether the demo's request is served; what was recorded is known."""
+    done = gapless("replay", DEMO, "--torch", "2.9")
+
+    text = " ".join(done.stdout.split())
+    assert "out of memory at event 15629, as recorded" in text
+    assert "The recorded run failed there; whether another one would hangs on the addresses that the driver" in text
+    assert "is not known" not in text

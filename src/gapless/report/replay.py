@@ -97,9 +97,12 @@ def to_text(
 
 
 def _may_fail(replay: Replay) -> str:
-    """Of a replay that fails for some of what is not known."""
+    """Of a replay that fails for some of what is not known; the recorded run itself may have failed there."""
     by = "the addresses that the driver gives" if replay.options.limit_bytes_most is None else "where the limit lies"
-    return f"Whether it fails is not known: that hangs on {by}. What is shown is the worse of both."
+    whether = "Whether it fails is not known: that hangs"
+    if any(failure.was_recorded for failure in replay.failures):
+        whether = "The recorded run failed there; whether another one would hangs"
+    return f"{whether} on {by}. What is shown is the worse of both."
 
 
 def doubt(recording: Recording) -> str:
