@@ -69,10 +69,10 @@ def place_index(frames: Sequence[Frame]) -> int:
 def short_place(frame: Frame | None) -> str:
     """A place as people write it.
 
-    >>> short_place(("/home/ann/train.py", 41, "step")), short_place(None)
-    ('train.py:41', 'an unrecorded place')
+    >>> short_place(("/home/ann/train.py", 41, "step")), short_place(("Blas.cpp", 0, "addmm")), short_place(None)
+    ('train.py:41', 'Blas.cpp', 'an unrecorded place')
     """
     if frame is None:
         return "an unrecorded place"
     name = frame[0].replace("\\", "/").rpartition("/")[2] or frame[2] or "?"
-    return f"{name}:{frame[1]}"
+    return f"{name}:{frame[1]}" if frame[1] else name

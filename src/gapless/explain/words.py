@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from gapless.explain.frames import short_place
+from gapless.explain.frames import Origin, origin_of, short_place
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain.case import Case
-    from gapless.explain.finding import Kind, Stack
+    from gapless.explain.finding import Frame, Kind, Stack
     from gapless.explain.refusal import Refusal
 
 KIND_WORDS: dict[Kind, str] = {
@@ -81,7 +82,24 @@ def what_is_in_use(case: Case) -> str:
     if known and sum(size for _, size in known) >= total / 2:
         parts = [f"{KIND_WORDS[kind]} {format_bytes(size)}" for kind, size in known]
         return f"In use: {', '.join(parts)}."
-    top = next((holder for holder in case.holders if holder.at), None)
-    if top is None:
+    return _largest_places(case, total)
+
+
+def _largest_places(case: Case, total: int) -> str:
+    """One sentence on the place that holds most, and on what has none recorded where that is more."""
+    places: Counter[Frame | None] = Counter()
+    for holder in case.holders:
+        places[holder.at] += holder.bytes
+    stackless = places.pop(None, 0)
+    if not places:
         return ""
-    return f"The largest part, {format_bytes(top.bytes)}, was allocated at {short_place(top.at)}."
+    (top, size), *_ = places.most_common(1)
+    at = f"was allocated at {short_place(top)}"
+    if top is not None and origin_of(top[0]) is Origin.NATIVE:
+        at = f"was allocated in {short_place(top)}, with no line of Python recorded"
+    if size == total:
+        return f"All that is in use {at}."
+    if stackless > size:
+        without = f"{format_bytes(stackless)} in use have no stack recorded"
+        return f"{without}; the largest part with one, {format_bytes(size)}, {at}."
+    return f"The largest part, {format_bytes(size)}, {at}."
