@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -336,3 +337,12 @@ def test_an_outlier_of_which_a_rule_speaks_keeps_its_answer(tmp_path: Path) -> N
     (one,) = json.loads(done.stdout)["explanations"]
     assert one["verdict"]["code"] != "OK000"
     assert "median" not in one["verdict"]["message"]
+
+
+def test_the_table_calls_sizes_as_the_explanation_does(folder: Path) -> None:
+    """Memory that waits for another stream is in use, and not allocated."""
+    head, *_ = gapless("explain", folder).stdout.splitlines()
+
+    assert re.split(r"  +", head) == [
+        *("rank", "verdict", "asked", "allocated", "reserved", "free", "most allocated", "failed")
+    ]

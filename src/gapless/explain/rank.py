@@ -35,7 +35,7 @@ class Rank:
     reserved_bytes: int | None
     free_bytes: int | None
     allocated_bytes_peak: int | None
-    """The most in use, or that would have been with the request that failed."""
+    """The most allocated, or that would have been with the request that failed."""
     behaviour: Mapping[object, float]
     """Share of the allocations by stack; empty where nothing is recorded."""
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gapless.explain.ranks import Outlier, Ranks
     from gapless.report.terminal import Terminal
 
-_HEAD = ("rank", "verdict", "asked", "in use", "reserved", "free", "most in use", "failed")
+_HEAD = ("rank", "verdict", "asked", "allocated", "reserved", "free", "most allocated", "failed")
 _UNKNOWN = "-"
 _NAMED = 3
 

@@ -21,7 +21,7 @@ _STATE = (
 )
 ROWS_MAX = 100
 """Messages in the table; it says how many more there are."""
-_COLUMNS = ("rank", "device", "line", "asked", "free", "in use", "unallocated", "allowed", "verdict", "times")
+_COLUMNS = ("rank", "device", "line", "asked", "free", "allocated", "unallocated", "allowed", "verdict", "times")
 
 
 @dataclass(frozen=True)
