@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gapless.conf.check import check, corrected
-from gapless.conf.findings import Finding, Severity
+from gapless.conf.checks.dangers import harmless
+from gapless.conf.findings import Finding, Severity, Subject
 from gapless.conf.parse import ParsedConf, ParsedItem, parse
 from gapless.conf.releases import NEWEST, Release
 from gapless.conf.settings import Settings
@@ -27,6 +28,8 @@ class ConfAnswer:
     left: tuple[str, ...]
     """Codes of the warnings that hold for the corrected text as well."""
     previous: Settings | None
+    harmless: tuple[str, ...] = ()
+    """Sentences on uses of the program that the settings do not break."""
 
     def state(self, item: ParsedItem) -> str:
         """What became of an item: read, replaced (by a later duplicate), ignored (by another backend) or unread."""
@@ -59,4 +62,5 @@ def answer(
     mended = corrected(text, release, uses=uses, previous=previous)
     still = [] if mended is None else check(mended, release, uses=uses, previous=previous)
     left = dict.fromkeys(finding.code for finding in still if finding.severity is Severity.WARNING)
-    return ConfAnswer(parsed, tuple(findings), mended, environment, tuple(left), previous)
+    fine = harmless(Subject(parsed, environment, frozenset(uses), previous))
+    return ConfAnswer(parsed, tuple(findings), mended, environment, tuple(left), previous, tuple(fine))

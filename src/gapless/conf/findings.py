@@ -39,6 +39,8 @@ class Rule:
     """What it usually is; a finding may be worse or milder where more is known."""
     finds: str
     why: str
+    measured: str
+    """How it is measured: of the settings text, the environment variables or a call at run time."""
     do: str
     sources: tuple[str, ...] = ()
     """Links for the page."""

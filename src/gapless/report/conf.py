@@ -40,6 +40,7 @@ def to_json(answer: ConfAnswer, source: str, note: str) -> dict[str, Any]:
         "options": [_option(answer, item) for item in parsed.items],
         "settings": asdict(parsed.settings),
         "findings": [_finding(finding) for finding in answer.findings],
+        "harmless": list(answer.harmless),
         "corrected": answer.corrected,
         "left": list(answer.left),
         "line": None if answer.corrected is None else line_to_copy(answer.corrected),
@@ -91,6 +92,10 @@ def to_text(answer: ConfAnswer, source: str, note: str, terminal: Terminal) -> N
         terminal.paragraph(_printable(finding.message), 4)
         if finding.hint:
             terminal.paragraph(f"-> {_printable(finding.hint)}", 4)
+    if answer.harmless:
+        terminal.line()
+    for sentence in answer.harmless:
+        terminal.paragraph(sentence, 0)
     _copy(answer, terminal)
 
 

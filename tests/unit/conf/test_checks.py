@@ -7,6 +7,7 @@ import re
 import pytest
 
 from gapless.conf import NEWEST, RULES, Finding, Release, Settings, Severity, check, parse, read_environment
+from gapless.conf.answer import answer
 from gapless.errors import ConfError
 
 EXPANDABLE = "expandable_segments:True"
@@ -30,8 +31,19 @@ def test_codes_are_listed_once_and_described() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
     for rule in RULES:
         assert re.fullmatch(r"CONF6\d\d", rule.code)
-        assert all(text.endswith(".") for text in (rule.finds, rule.why, rule.do)), rule.code
+        assert all(text.endswith(".") for text in (rule.finds, rule.why, rule.measured, rule.do)), rule.code
         assert all(link.startswith("https://") for link in rule.sources), rule.code
+
+
+@pytest.mark.parametrize(
+    ("source", "codes"),
+    [
+        ("The environment variables are looked at", ["CONF618", "CONF619", "CONF620", "CONF621"]),
+        ("Of a call at run time", ["CONF641", "CONF642", "CONF643"]),
+    ],
+)
+def test_what_no_settings_text_shows_is_measured_elsewhere(source: str, codes: list[str]) -> None:
+    assert [rule.code for rule in RULES if rule.measured.startswith(source)] == codes
 
 
 CLEAN = ("", "max_split_size_mb:128", "garbage_collection_threshold:0.8,per_process_memory_fraction:0.9")
@@ -336,6 +348,21 @@ def test_conf631_to_633_become_serious_when_the_use_is_known(
 def test_conf633_ends_with_2_10() -> None:
     assert "raises an error" in only(EXPANDABLE, "CONF633", "2.9").message
     assert found(EXPANDABLE, "CONF633", "2.10", uses=["sleep-mode"]) == []
+
+
+def test_a_use_that_is_not_broken_is_spoken_of() -> None:
+    goes = ("From PyTorch 2.10 on, vLLM's sleep mode goes with expandable_segments:True.",)
+    given = [
+        answer(EXPANDABLE, Release.parse(torch), uses=["sleep-mode"]).harmless for torch in ("2.9", "2.10", "2.14")
+    ]
+
+    assert given == [(), goes, goes]
+    assert answer(EXPANDABLE, uses=["ipc"]).harmless == ()
+    assert answer(EXPANDABLE).harmless == ()
+    assert answer("max_split_size_mb:64", uses=["ipc"]).harmless == (
+        "These settings do not concern memory shared with other processes (cudaIpcGetMemHandle).",
+    )
+    assert answer("oops:64", uses=["ipc"]).harmless == ()
 
 
 def test_conf634_is_for_releases_that_advise_regardless() -> None:

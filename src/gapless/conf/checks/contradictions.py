@@ -17,6 +17,7 @@ SPLIT_LIMIT_WITH_EXPANDABLE = Rule(
     " still refused to smaller requests, the large free end of an address range first of all; more memory is mapped"
     " instead. Nothing of an expandable segment is given back on account of the limit. Up to 2.4 PyTorch stops with an"
     " internal assertion when memory runs out.",
+    "Of the settings text: both options are in force at the end of it.",
     "Leave max_split_size_mb out.",
     (
         "https://github.com/pytorch/pytorch/issues/123548",
@@ -33,6 +34,7 @@ NO_RESCUE = Rule(
     "A request that would take the process over per_process_memory_fraction fails at once. What usually saves it,"
     " giving cached segments back and trying again, is left out; num_ooms does not count it, and no out-of-memory event"
     " is recorded. The fraction is the option's, not one set later in the program.",
+    "Of the settings text: the option is on; the memory fraction is taken from the same text.",
     "Use it where a caught failure is better than a retry, as in serving; else leave it out.",
     ("https://github.com/pytorch/pytorch/pull/179473",),
 )
@@ -42,6 +44,7 @@ NOTHING_ALLOWED = Rule(
     Severity.ERROR,
     "per_process_memory_fraction:0.",
     "Every request for memory of the card fails.",
+    "Of the settings text: the memory fraction that is read is 0.",
     "Give the fraction that the job may use, like 0.9.",
 )
 ODD_PAGE = Rule(
@@ -51,6 +54,7 @@ ODD_PAGE = Rule(
     "An odd large_segment_size_mb together with expandable_segments:True.",
     "It is then the size of the pages that are mapped, and the CUDA driver maps multiples of its granularity only,"
     " which is 2 MiB on the cards in use. Not tried on a card.",
+    "Of the settings text: both options are in force, and the size is no multiple of 2 MiB.",
     "Use an even number.",
     ("https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__VA.html",),
 )

@@ -16,6 +16,8 @@ IPC = Rule(
     "cudaIpcGetMemHandle refuses memory of expandable segments with 'invalid argument'. vLLM's custom all-reduce uses"
     " it for tensor parallelism with CUDA graphs and ends the worker; so did other libraries of that kind. PyTorch's"
     " own sharing of CUDA tensors between processes works from 2.5.",
+    "Of the settings text: the option is on. Whether the program hands memory over is not measured: `--uses ipc` or"
+    " `--uses custom-all-reduce` says so, and makes this an error.",
     "vLLM: --disable-custom-all-reduce, or leave expandable segments off. SGLang handles it since June 2026.",
     (
         "https://github.com/vllm-project/vllm/issues/42609",
@@ -31,6 +33,8 @@ NCCL = Rule(
     "A buffer is registered as one piece of memory, and a tensor in an expandable segment lies on many pages, which may"
     " be given back and mapped anew. Registration fails, covers a part only, or falls back to the slow path. vLLM"
     " refuses to transfer KV caches while the option is on.",
+    "Of the settings text: the option is on. Whether the program registers buffers is not measured: `--uses"
+    " registration` says so, and makes this a warning.",
     "Take registered buffers from a torch.cuda.MemPool with NCCL's allocator (2.7 to 2.9 refuse such a pool while"
     " expandable segments are on).",
     (
@@ -48,6 +52,9 @@ SLEEP = Rule(
     "Up to 2.6 the pool's allocator is passed over and sleeping frees nothing; 2.7 to 2.9 raise an error; from 2.10 the"
     " pool uses its own allocator. vLLM since April 2026 switches the option off around its pool, by a call that also"
     " sets other options back (CONF641).",
+    "Of the settings text: the option is on, in a release up to 2.9. Whether there is such a pool is not measured:"
+    " `--uses sleep-mode` says so, and makes this an error;"
+    " from 2.10 on it is said that both go together.",
     "Leave expandable segments off in such a process, or use PyTorch 2.10 and a vLLM of that time or later.",
     (
         "https://github.com/pytorch/pytorch/issues/147851",
@@ -62,6 +69,7 @@ ADVICE = Rule(
     "expandable_segments:True in a release whose out-of-memory message recommends it regardless.",
     "From 2.2 to 2.13 the message advises expandable_segments:True even when it is on. It then says nothing about the"
     " cause.",
+    "Of the settings text: the option is on, in a release from 2.2 to 2.13.",
     "Ignore that sentence of the message.",
     ("https://github.com/pytorch/pytorch/issues/173049",),
 )
@@ -72,6 +80,7 @@ PINNED_OVERFLOW = Rule(
     "pinned_max_round_threshold_mb below pinned_max_cached_size_mb, release 2.13.",
     "Pinned blocks over the threshold are kept for reuse with their own sizes, but are handed out again by power of"
     " two: a later request can get a block that is too small, and writes past its end.",
+    "Of the settings text, read as 2.13 reads it: the two sizes are compared.",
     "Set pinned_max_cached_size_mb to the same value, or use 2.14.1.",
     ("https://github.com/pytorch/pytorch/pull/192722",),
 )
@@ -101,6 +110,17 @@ def look(subject: Subject) -> Iterator[Finding]:
             )
             yield finding(ADVICE, message, "ignore that sentence", position=subject.position("expandable_segments"))
     yield from _pinned(subject)
+
+
+def harmless(subject: Subject) -> list[str]:
+    """Sentences on the uses that the program is known to have and the settings do not break."""
+    if subject.parsed.problems:
+        return []
+    uses = [use for use in USES if use in subject.uses]
+    if not subject.in_effect.expandable_segments:
+        return [f"These settings do not concern {USES[use]}." for use in uses]
+    goes = "sleep-mode" in uses and subject.parsed.release > _POOL_REFUSED[1]
+    return ["From PyTorch 2.10 on, vLLM's sleep mode goes with expandable_segments:True."] if goes else []
 
 
 def _danger(subject: Subject, rule: Rule, message: str, hint: str, severity: Severity) -> Finding:

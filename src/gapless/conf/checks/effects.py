@@ -16,6 +16,7 @@ NO_EFFECT = Rule(
     Severity.INFO,
     "An option that changes nothing: it has its default value, or it needs another option that is not set.",
     "Whoever reads the line later will believe that it does something.",
+    "The value that is read is held against the default, and the settings as a whole against what the option needs.",
     "Leave it out, or set what it needs.",
 )
 GC_WITHOUT_LIMIT = Rule(
@@ -25,6 +26,8 @@ GC_WITHOUT_LIMIT = Rule(
     "garbage_collection_threshold without a memory fraction.",
     "The threshold is a fraction of the process's memory limit. Without a limit nothing is ever collected, in every"
     " release; the documentation does not say so.",
+    "Of the settings text: the threshold is set, and no memory fraction below 1 is. A fraction that the program"
+    " sets by a call is not in the text.",
     "Set a limit as well: per_process_memory_fraction (2.10 and later) or"
     " torch.cuda.set_per_process_memory_fraction() at start-up. From 2.10 a fraction of 1.0 is no limit.",
 )
@@ -35,6 +38,7 @@ OTHER_BACKEND = Rule(
     "Options for PyTorch's own allocator beside backend:cudaMallocAsync.",
     "The driver's allocator has no use for them. It also keeps no history, so there is no recording to explain a"
     " failure with.",
+    "Of the settings text: the backend that it names, and the options beside it that only the other one reads.",
     "Choose one: the backend, or the options.",
 )
 RULES = (NO_EFFECT, GC_WITHOUT_LIMIT, OTHER_BACKEND)

@@ -16,6 +16,8 @@ IGNORED = Rule(
     "Up to 2.9 only PYTORCH_CUDA_ALLOC_CONF counts. From 2.10 the first that is set counts, even if it is empty, in the"
     " order PYTORCH_CUDA_ALLOC_CONF, PYTORCH_HIP_ALLOC_CONF, PYTORCH_ALLOC_CONF (the documentation says the opposite)."
     " They are never joined.",
+    "The environment variables are looked at (`gapless conf` without a text): which one the release takes, and"
+    " which others are set. A recording does not hold them.",
     "Put everything into PYTORCH_CUDA_ALLOC_CONF, which every release reads, and unset the others.",
 )
 MIXED = Rule(
@@ -25,6 +27,8 @@ MIXED = Rule(
     "PYTORCH_HIP_ALLOC_CONF on a build for CUDA, release 2.10 or later.",
     "Two readers look for the text on their own, and only one of them knows this variable. Some options then come from"
     " it, the others from PYTORCH_ALLOC_CONF or from nowhere.",
+    "The environment variables are looked at (`gapless conf` without a text): the variable from which each half of"
+    " PyTorch takes its options. A recording does not hold them.",
     "Unset PYTORCH_HIP_ALLOC_CONF and use PYTORCH_CUDA_ALLOC_CONF.",
 )
 CACHING_OFF = Rule(
@@ -34,6 +38,8 @@ CACHING_OFF = Rule(
     "PYTORCH_NO_CUDA_MEMORY_CACHING.",
     "Every request goes to the driver and back. No setting has any effect, nothing is recorded, and the job is slow. Up"
     " to 2.6 any value switches it on, 0 and the empty one too; from 2.7 only 1.",
+    "The environment variables are looked at (`gapless conf` without a text), the value as the release takes it. A"
+    " recording does not hold them.",
     "Unset it unless you are looking for memory errors.",
 )
 NOT_SEEN = Rule(
@@ -43,6 +49,8 @@ NOT_SEEN = Rule(
     "expandable_segments:True in PYTORCH_ALLOC_CONF alone.",
     "vLLM, SGLang and others look into PYTORCH_CUDA_ALLOC_CONF to find out whether expandable segments are on, and take"
     " their precautions only then.",
+    "The environment variables are looked at (`gapless conf` without a text): the text comes from"
+    " PYTORCH_ALLOC_CONF and switches the option on. A recording does not hold them.",
     "Use PYTORCH_CUDA_ALLOC_CONF, or set both to the same text.",
     ("https://github.com/vllm-project/vllm/pull/54351", "https://github.com/huggingface/trl/pull/5794"),
 )

@@ -20,6 +20,8 @@ UNKNOWN = Rule(
     "A name that no known release of PyTorch reads.",
     "PyTorch stops reading there. In the environment that means that every use of the GPU fails; at run time the"
     " options before it are in force and those after it are not.",
+    "The settings text is read as the release reads it, and each name is looked up among the options of every"
+    " release; the first problem is where PyTorch stops, later ones are looked at one by one.",
     "Correct the name; the nearest known one is given.",
 )
 OTHER_RELEASE = Rule(
@@ -29,6 +31,7 @@ OTHER_RELEASE = Rule(
     "An option that came later than the release in use.",
     "PyTorch treats it as an unknown name and stops there, so one line cannot serve old and new releases if it holds a"
     " new option.",
+    "The settings text is read as the release reads it; the name is an option of a later release.",
     "Remove the option or use a release that has it.",
 )
 BAD_VALUE = Rule(
@@ -38,6 +41,7 @@ BAD_VALUE = Rule(
     "A value that the release refuses: out of range, not a number, not True or False, not a power of two.",
     "PyTorch stops reading there. Some bounds moved: max_split_size_mb:20 is refused up to 2.9 and accepted from 2.10;"
     " from 2.11 the lower bound is large_segment_size_mb.",
+    "The settings text is read as the release reads it, and each value is held against what that release accepts.",
     "Use a value in the accepted range, which the message gives for the release.",
 )
 SYNTAX = Rule(
@@ -47,6 +51,7 @@ SYNTAX = Rule(
     "A missing value, colon, comma or closing bracket.",
     "PyTorch stops reading there. From 2.10 a missing value already ends the process while torch is imported; up to 2.6"
     " a list cut after a value was seen to crash.",
+    "The settings text is read sign by sign as the release reads it, which changed with 2.10.",
     "Write option:value pairs with commas between them, and close every bracket.",
 )
 RULES = (UNKNOWN, OTHER_RELEASE, BAD_VALUE, SYNTAX)

@@ -17,6 +17,7 @@ DIFFERS = Rule(
     "A text that other releases read differently, or refuse.",
     "One line is often used with several releases: on a laptop, in an image, on a cluster. A release that refuses it"
     " fails at the first use of the GPU.",
+    "The settings text is read as each release from 2.1 to 2.14 reads it, and the results are compared.",
     "Use a line that all your releases read alike, or one line for each.",
 )
 RULES = (DIFFERS,)

@@ -18,6 +18,8 @@ RANGES = Rule(
     "A size in the list is where its division begins, not where it ends: the documentation's wording is off by one"
     " power of two. Up to 2.9 the value after > also replaces that of the last size. Sizes between two listed ones that"
     " are not named stay off.",
+    "The divisions that the release reads of the settings text are written out for every size, and sizes are"
+    " rounded by them as the allocator does.",
     "Name every power of two from the smallest to the largest that matters, and read the ranges in the message.",
 )
 UNROUNDED = Rule(
@@ -26,6 +28,7 @@ UNROUNDED = Rule(
     Severity.WARNING,
     "A division of 1 up to release 2.3.",
     "Those releases then do not round at all, not even to 512 bytes: block sizes become odd and seldom fit again.",
+    "Of the settings text: a division that is read is 1, and the release is 2.3 or older.",
     "Use 0 inside a list (from 2.4), leave the option out, or use a newer release.",
 )
 RULES = (RANGES, UNROUNDED)

@@ -17,6 +17,9 @@ DROPS = Rule(
     "Each call first sets max_split_size_mb, roundup_power2_divisions and garbage_collection_threshold back to their"
     " defaults (from 2.11 max_non_split_rounding_mb as well), whatever it mentions. Libraries that switch"
     " expandable_segments off and on around a pool, as vLLM's sleep mode does, lose them for good.",
+    "Of a call at run time (`gapless conf TEXT --after BEFORE`): the settings before it are compared with those"
+    " after it. Of a text in force from the start: it sets such options beside expandable_segments:True, which a"
+    " library may switch.",
     "Repeat in the call what must stay.",
     ("https://github.com/vllm-project/vllm/pull/54351", "https://github.com/vllm-project/vllm/pull/40812"),
 )
@@ -28,6 +31,9 @@ FREES_LIVE = Rule(
     "PyTorch then can meet large segments that are cut although it believes that they cannot be. When memory runs out"
     " it gives the first part back to the driver, and with it the whole segment, in which other tensors live. Seen in"
     " every release from 2.1 to 2.14.",
+    "Of a call at run time (`gapless conf TEXT --after BEFORE`): the settings before it are compared with those"
+    " after it. What the call then does to memory is not looked at; `gapless tune` says of a recording whether"
+    " tensors live in such a segment.",
     "Do not change these at run time: set them before the start, or leave max_split_size_mb out.",
 )
 TOO_LATE = Rule(
@@ -36,6 +42,7 @@ TOO_LATE = Rule(
     Severity.WARNING,
     "per_process_memory_fraction in a call at run time.",
     "It is read once, when the card is first used; a later call changes nothing.",
+    "Of a call at run time (`gapless conf TEXT --after BEFORE`): the text names the option.",
     "Call torch.cuda.set_per_process_memory_fraction() instead.",
 )
 RULES = (DROPS, FREES_LIVE, TOO_LATE)

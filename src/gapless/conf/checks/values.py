@@ -17,6 +17,7 @@ DUPLICATE = Rule(
     Severity.WARNING,
     "An option that stands in the text twice.",
     "The last one counts, silently. Often a launcher has appended its own value to the user's.",
+    "The names in the settings text are counted, other spellings of one option as one.",
     "Keep one.",
 )
 PARTLY_READ = Rule(
@@ -26,6 +27,7 @@ PARTLY_READ = Rule(
     "A number with something behind it, or a sign before it, that PyTorch does not read as it looks.",
     "PyTorch takes the leading digits and ignores the rest: 100garbage and 100.5 are 100, 1e3 is 1, 0x20 is 0. A"
     " negative size wraps around and becomes practically unlimited.",
+    "What the release reads of a value is held against the value as it is written.",
     "Write plain digits; sizes are whole MiB without a unit.",
 )
 SWALLOWED = Rule(
@@ -35,6 +37,8 @@ SWALLOWED = Rule(
     "Wrong punctuation that this release steps over.",
     "From 2.10 PyTorch no longer looks which sign stands between names and values, so a wrong one goes unnoticed there;"
     " older releases stop at it, and what it hides may not be read at all.",
+    "The settings text is read as the release reads it; what is no option:value pair and yet no error was stepped"
+    " over.",
     "Write option:value pairs with commas between them.",
 )
 RULES = (DUPLICATE, PARTLY_READ, SWALLOWED)

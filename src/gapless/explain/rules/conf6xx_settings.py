@@ -1,7 +1,7 @@
 """CONF6xx: what `gapless conf` finds in the settings of a recording.
 
-The text was read by a PyTorch that ran, so what would have stopped it is a warning here. Advice for other programs and
-other releases is left to `gapless conf`.
+The text is the one that the recording exports, read as its release reads it. It was read by a PyTorch that ran, so what
+would have stopped it is a warning here. Advice for other programs and other releases is left to `gapless conf`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from gapless.explain.case import Case
     from gapless.explain.finding import Finding
 
-_MEASURED = "The settings text that the recording exports is read as the recorded release reads it."
 RULES = tuple(
     Rule(
         code=rule.code,
@@ -26,7 +25,7 @@ RULES = tuple(
         severity=rule.severity.value,
         finds=rule.finds,
         why=rule.why,
-        measured=_MEASURED,
+        measured=rule.measured,
         do=rule.do,
         links=rule.sources,
     )
