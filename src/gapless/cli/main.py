@@ -8,7 +8,6 @@ Exit status: 0 answered, 1 a check failed, 2 could not run, 130 interrupted, 141
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import importlib
 import os
@@ -17,47 +16,18 @@ import sys
 import traceback
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, NoReturn
 
 import gapless
 from gapless.cli.failures import INTERRUPTED, READER_GONE, drop_output, ready_streams, report, say
+from gapless.cli.parser import EXTRA, Parser, UsageError
 from gapless.errors import GaplessError, InputError
 
 # Numpy's BLAS starts a thread for each processor when it is loaded, which takes longer than all else that numpy does
 # then. Gapless multiplies no matrices.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-_MOST_CHARS = 300
-"""Of a complaint that repeats what was written."""
-_EXTRA = "unrecognized arguments: "  # argparse's words
 _DESCRIPTION = "Why the GPU ran out of memory although memory looked free, and which fix works: proved by replay."
 _EPILOG = "`gapless COMMAND --help` describes a command."
-
-
-class UsageError(GaplessError):
-    """The command line is wrong."""
-
-    code = "usage"
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are errors of Gapless, so that all failures look alike. Options are written in full."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, **options)
-
-    def error(self, message: str) -> NoReturn:
-        """Raises instead of exiting."""
-        hint = f"{self.prog} --help describes what it takes"
-        extra = message.removeprefix(_EXTRA)
-        if extra != message and any(map(os.path.exists, extra.split())):
-            hint = "give one file; ranks of a job go into one folder, for gapless explain FOLDER"
-        message = message if len(message) <= _MOST_CHARS else message[:_MOST_CHARS] + "..."
-        raise UsageError(message, hint=hint)
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Argparse itself would pass over what cannot be written."""
-        (file or sys.stdout).write(message)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -116,7 +86,9 @@ def _run(arguments: list[str]) -> int:
         module.add_parser(subparsers)
     if asked is not None and asked not in modules:
         raise _unknown(asked)
-    args = parser.parse_args(arguments)
+    args, extra = parser.parse_known_args(arguments)
+    if extra:
+        subparsers.choices.get(asked or "", parser).error(f"{EXTRA}{' '.join(extra)}")
     if args.command is None:
         parser.print_help()
         return 0

@@ -19,6 +19,10 @@ _EXAMPLES = """examples:
   gapless rule               all codes
   gapless rule FRAG201
 """
+_MOST_NAMED = 3
+"""Rules whose names have what was asked for."""
+_LEAST_PART = 3
+"""Characters of a name that tell it from most others."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -53,10 +57,24 @@ def _find(rules: list[Rule], asked: str) -> Rule:
     for rule in rules:
         if asked.upper() == rule.code or asked.lower() == rule.name:
             return rule
-    names = [name for rule in rules for name in (rule.code, rule.name)]
-    near = difflib.get_close_matches(asked.upper(), names, n=1) or difflib.get_close_matches(asked.lower(), names, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    near = _near(rules, asked)
+    hint = f"did you mean {near}? " if near else ""
     raise InputError(f"there is no code {asked[:60]!r}", hint=f"{hint}`gapless rule` lists all")
+
+
+def _near(rules: list[Rule], asked: str) -> str:
+    """The rules that have what is asked for in their code or name, else the one that is most like it."""
+    part, code = asked.lower(), asked.upper().rstrip("X") or asked.upper()
+    having = (
+        [rule for rule in rules if part in rule.name or rule.code.startswith(code)] if len(part) >= _LEAST_PART else []
+    )
+    if having:
+        more = len(having) - _MOST_NAMED
+        named = " or ".join(f"{rule.code} {rule.name}" for rule in having[:_MOST_NAMED])
+        return named + (f" or one of {more} more" if more > 0 else "")
+    names = [name for rule in rules for name in (rule.code, rule.name)]
+    like = difflib.get_close_matches(asked.upper(), names, n=1) or difflib.get_close_matches(part, names, n=1)
+    return next(iter(like), "")
 
 
 def _list(rules: list[Rule], terminal: Terminal) -> None:

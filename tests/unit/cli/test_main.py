@@ -56,8 +56,44 @@ def test_unknown_option_is_one_message_and_a_hint() -> None:
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "gapless: unrecognized arguments: --frobnicate",
-        "  gapless --help describes what it takes",
+        "  gapless conf --help describes what it takes",
     ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("explain", "x", "--formt", "json"), "--format"),
+        (("explain", "x", "--formt=json"), "--format"),
+        (("tune", "x", "--leavefree", "3GiB"), "--leave-free"),
+        (("replay", "x", "--keepgoing"), "--keep-going"),
+        (("conf", "--touch", "2.9"), "--torch"),
+        (("--verson",), "--version"),
+    ],
+)
+def test_unknown_option_names_the_nearest_one_of_the_command(
+    arguments: tuple[str, ...], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert program.main(arguments) == 2
+    assert f"\n  did you mean {meant}? gapless " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("pinned", "did you mean CONF635 pinned-buffer-overflow or FRAG201 pinned-segments? "),
+        ("conf61x", "did you mean CONF610 ignored-by-backend or CONF611 split-limit-with-expandable or CONF612"),
+        ("frag21", "did you mean FRAG201? "),
+        ("capasity", "did you mean capacity? "),
+        ("qqqq", "`gapless rule` lists all"),
+        ("x", "`gapless rule` lists all"),
+    ],
+)
+def test_unknown_code_names_the_rules_that_have_it_in_their_name(
+    asked: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert program.main(["rule", asked]) == 2
+    assert f"\n  {hint}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("form", [("--format", "json"), ("--format=json",)])
