@@ -346,3 +346,19 @@ def test_the_table_calls_sizes_as_the_explanation_does(folder: Path) -> None:
     assert re.split(r"  +", head) == [
         *("rank", "verdict", "asked", "allocated", "reserved", "free", "most allocated", "failed")
     ]
+
+
+def test_json_that_is_neither_a_snapshot_nor_a_log_is_left_out_and_said_so(folder: Path) -> None:
+    (folder / "x.json").write_text('{"a": 1}\n')
+
+    done = gapless("explain", folder, "--format", "json")
+
+    reason = f"{folder / 'x.json'} is text, neither a memory snapshot nor the log of a failure"
+    assert json.loads(done.stdout)["left_out"] == [{"path": str(folder / "x.json"), "message": reason}]
+    assert done.stderr == f"gapless: left out x.json: {reason}\n"
+
+
+def test_a_rank_has_one_name_in_a_redacted_answer(folder: Path) -> None:
+    value = json.loads(gapless("explain", folder, "--redact", "--format", "json").stdout)
+
+    assert value["explanations"][0]["input"]["path"] in [rank["path"] for rank in value["ranks"]]

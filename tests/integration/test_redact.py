@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,32 @@ def test_names_of_a_folder_are_left_out_and_words_stay(tmp_path: Path, monkeypat
     assert done.stdout.startswith("rank ")
     assert " in use " in done.stdout
     assert "recorded.pickle" not in done.stdout
+
+
+def test_names_cannot_be_confirmed_by_guessing_the_path(tmp_path: Path) -> None:
+    """Each run gives other names; in one answer a file has one, be it on stdout or on stderr."""
+    for name in ("a.pickle", "b.pickle"):
+        (tmp_path / name).write_bytes(pickle.dumps(snapshot()))
+    (tmp_path / "empty").write_bytes(b"")
+
+    runs = [gapless("explain", tmp_path, "--redact", "--format", "json") for _ in range(2)]
+
+    first, second = (json.loads(done.stdout) for done in runs)
+    names = [{rank["path"] for rank in one["ranks"]} for one in (first, second)]
+    places = [{frame["file"] for frame in stacks(one)} for one in (first, second)]
+    assert len(names[0]) == 2
+    assert places[0]
+    assert not names[0] & names[1]
+    assert not places[0] & places[1]
+    assert first["left_out"][0]["path"] in runs[0].stderr
+
+
+def stacks(value: object) -> Iterator[dict[str, str]]:
+    """Every frame within an answer."""
+    if isinstance(value, dict):
+        if "file" in value:
+            yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from stacks(item)

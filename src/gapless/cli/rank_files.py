@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gapless.report.progress import ProgressLine
     from gapless.sources.log import LogScan
 
-_SNAPSHOT_NAME = re.compile(r"\.(pickle|pkl|html?)(\.gz)?$", re.IGNORECASE)
+_NO_LOGS_NAME = re.compile(r"\.(pickle|pkl|html?|json)(\.gz)?$", re.IGNORECASE)
 
 
 class RankFiles:
@@ -126,6 +126,6 @@ class RankFiles:
 
 def _log(path: Path) -> LogScan:
     scan = read_log(path)  # text without a failure, in a file named as a snapshot, is a snapshot that was spoiled
-    if _SNAPSHOT_NAME.search(path.name) and not scan.messages and not scan.libraries:
+    if _NO_LOGS_NAME.search(path.name) and not scan.messages and not scan.libraries:
         raise FormatError(f"{path} is text, neither a memory snapshot nor the log of a failure")
     return scan

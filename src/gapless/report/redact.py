@@ -1,11 +1,14 @@
 """Leaves paths out of a report: each file gets a short name that is the same wherever the file occurs.
 
+The names are those of one run of the program: who guesses a path cannot find out from a report whether it is right.
+
 What is known to be a path is redacted as such: frames, fields named for it, the beginning of an error. Inside texts
 only whole paths are replaced, and places as messages write them (`train.py:41`): a file may be named like any word.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from gapless.explain.finding import Frame
 
 _HASH_CHARS = 8
+_KEY = os.urandom(16)
+"""Of this run; without one, names could be confirmed by hashing what they may stand for."""
 _SEPARATOR = re.compile(r"[/\\]")
 # Not the rest of a URL: what PyTorch's messages link to is no secret.
 PATH = re.compile(r"(?<![\w:/\\.])(?:[A-Za-z]:|~)?[/\\](?:[^\s/\\:'\",;()`]+[/\\])*[^\s/\\:'\",;()`]+")
@@ -27,8 +32,9 @@ _WORD_KEYS = {"at", "schema", "code", "name", "kind"}
 class Redactor:
     """Replaces paths in texts, in frames and in JSON.
 
-    >>> Redactor(["/home/ada/secret/train.py"], [("oom", 3, "f")]).text("at /home/ada/secret/train.py:3, oom:3: oom")
-    'at file-4a587bd3:3, file-cd2452db:3: oom'
+    >>> redacted = Redactor(["/home/ada/x/train.py"], [("oom", 3, "f")]).text("at /home/ada/x/train.py:3, oom:3: oom")
+    >>> re.sub("file-[0-9a-f]{8}", "FILE", redacted)
+    'at FILE:3, FILE:3: oom'
     """
 
     def __init__(self, paths: Iterable[str], frames: Iterable[Frame] = ()) -> None:
@@ -36,6 +42,7 @@ class Redactor:
         frames = set(frames)
         self._given = set(paths)
         self._names = {name: f"file-{_hash(name)}" for name in (*self._given, *(file for file, _, _ in frames))}
+        self._told: set[str] = set()
         self._places: dict[str, str] = {}
         for file, line, _ in sorted(frames):  # the name alone may be that of another file, which then keeps it
             name = _SEPARATOR.split(file)[-1]
@@ -46,8 +53,13 @@ class Redactor:
         self._pattern = _any_of([*self._whole, *self._places])
 
     def path(self, path: str) -> str:
-        """The name given instead of a path; nothing stays nothing."""
-        return self._names.get(path) or (f"file-{_hash(path)}" if path else "")
+        """The name given instead of a path; nothing stays nothing, and a name that was given already stays."""
+        if not path or path in self._told:
+            return path
+        if path not in self._names:
+            self._names[path] = f"file-{_hash(path)}"
+        self._told.add(self._names[path])
+        return self._names[path]
 
     def frame(self, frame: Frame) -> Frame:
         """A frame without its path; a function keeps its name unless that tells one."""
@@ -101,4 +113,4 @@ def _any_of(texts: Iterable[str], before: str = r"(?<![\w.-])()", after: str = r
 def _hash(path: str) -> str:
     import hashlib  # noqa: PLC0415  (loads OpenSSL, which only redaction needs)
 
-    return hashlib.sha256(path.encode(errors="surrogatepass")).hexdigest()[:_HASH_CHARS]
+    return hashlib.blake2b(path.encode(errors="surrogatepass"), key=_KEY).hexdigest()[:_HASH_CHARS]
