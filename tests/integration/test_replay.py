@@ -89,3 +89,10 @@ def test_a_failure_that_was_recorded_is_not_said_to_be_unknown() -> None:
     assert "out of memory at event 15629, as recorded" in text
     assert "The recorded run failed there; whether another one would hangs on the addresses that the driver" in text
     assert "is not known" not in text
+
+
+def test_a_peak_is_there_after_the_event_that_is_named() -> None:
+    """`--at event:N` shows the memory before event N."""
+    assert "allocated  at most    16.06 GiB  after event 8561\n" in gapless("replay", DEMO).stdout
+    shown = [gapless("replay", DEMO, "--at", f"event:{event}").stdout for event in (8561, 8562)]
+    assert ["  allocated              16.06 GiB\n" in text for text in shown] == [False, True]

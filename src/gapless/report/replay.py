@@ -75,7 +75,7 @@ def to_text(
     terminal.line(f"Replayed {under}")
     for name in _PEAKS:
         size, event = getattr(result, f"{name}_bytes_peak"), getattr(result, f"{name}_bytes_peak_event")
-        terminal.line(f"  {name:<10} at most {format_bytes(size):>12}  at event {event}")
+        terminal.line(f"  {name:<10} at most {format_bytes(size):>12}  after event {event}")
     least, most = replay.reserved_bytes_peak_range
     if least != most:
         by = "the driver's addresses" if replay.options.limit_bytes_most is None else "what is not known"

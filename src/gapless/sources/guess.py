@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 _SNAPSHOT = "give the file that torch.cuda.memory._dump_snapshot() wrote"
 _UNPACK = "unpack it first, or pack it with gzip, which is read as it is"
 BINARY, ZEROS = "binary data of no kind known here", "all zeros where it begins"
 UNKNOWN = (BINARY, ZEROS)
 """What nothing more is known of."""
+_LISTS = re.compile(r'"(?:device_traces|segments)"\s*:\s*\[')
+"""In a snapshot; other files count segments."""
 _MAGIC = (
     (b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46", "tensors or a model saved with torch.save", _SNAPSHOT),
     (b"version https://git-lfs", "a pointer of Git LFS", "fetch the file itself with 'git lfs pull'"),
@@ -60,7 +63,7 @@ def _guess_text(head: bytes) -> tuple[str, str]:
         return BINARY, _SNAPSHOT
     if any(c < " " and c not in "\t\n\v\f\r\b\x1b" for c in text):
         return BINARY, _SNAPSHOT
-    if text.lstrip().startswith("{") and ('"device_traces"' in text or '"segments"' in text):
+    if text.lstrip().startswith("{") and _LISTS.search(text):
         return "a memory snapshot turned into JSON", _SNAPSHOT
     if text.lstrip().startswith(("{", "[")):
         kind = "a profiler trace (JSON)" if '"traceEvents"' in text or '"schemaVersion"' in text else "JSON"

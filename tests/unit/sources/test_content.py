@@ -20,7 +20,7 @@ from gapless.errors import FormatError, InputError
 from gapless.sources import open_snapshot
 from gapless.sources.content import Content
 from gapless.sources.gunzip import Gunzip
-from gapless.sources.sniff import sniff
+from gapless.sources.sniff import Kind, sniff
 from tests.made_recordings import FORMS
 from tests.unit.sources.oracle import actual, expected
 
@@ -191,6 +191,13 @@ def test_a_snapshot_turned_into_json_is_no_log(tmp_path: Path) -> None:
 
     with pytest.raises(FormatError, match="a memory snapshot turned into JSON, neither"):
         sniff(str(path))
+
+
+def test_json_that_counts_segments_is_no_snapshot(tmp_path: Path) -> None:
+    path = tmp_path / "list.jsonl"
+    path.write_text('{"name": "a.pickle", "segments": 176, "device_traces": 1}\n{"name": "b.pickle", "segments": 3}\n')
+
+    assert sniff(str(path)) is Kind.LOG
 
 
 @pytest.mark.parametrize("content", [b"cos\nsystem\n(S'id'\ntR.", b"(ios\nsystem\n."])
