@@ -30,7 +30,7 @@ PYTHON_ROWS = (
     ("explain",),
     ("tune", "fit"),
     ("report",),
-    ("cli",),
+    ("cli", "pytest_plugin"),
     ("__init__", "__main__"),
 )
 ONLY_IN = {"rich": {"report", "cli"}}  # third-party package: the layers that may import it

@@ -60,13 +60,13 @@ def run(
         plan: Further members of `Plan`.
     """
     torch = find_torch()
-    _link_driver(torch, folder)
+    link_driver(torch, folder)
     saved = Plan(str(folder), [str(path) for path in torch.libraries], **plan).save()
     process = subprocess.Popen(
         command,
         stdout=stdout,
         stderr=stderr,
-        env=_environment(env or os.environ, card, torch, folder, saved),
+        env=environment_of(env or os.environ, card, torch, folder, saved),
         preexec_fn=_keep_addresses,  # noqa: PLW1509  (calls one system call, and runs while we have no threads)
     )
     status = wait(process)
@@ -99,9 +99,10 @@ def run_as(
     return Ended(ended.status, processes, ended.torch)
 
 
-def _environment(
+def environment_of(
     env: Mapping[str, str], card: VirtualCard, torch: TorchBuild, folder: Path, plan: Path
 ) -> dict[str, str]:
+    """What a process on the card needs, and its children, beside an environment; what is there stays."""
     paths = [str(_STARTUP), *filter(None, [env.get("PYTHONPATH")])]
     return {
         "PYTHONHASHSEED": "0",  # with `_keep_addresses`: the same script leaves the same trace
@@ -122,7 +123,7 @@ def _keep_addresses() -> None:
     ctypes.CDLL(None).personality(_NO_RANDOM_ADDRESSES)
 
 
-def _link_driver(torch: TorchBuild, folder: Path) -> None:
+def link_driver(torch: TorchBuild, folder: Path) -> None:
     """Triton links with the driver by its name without a number."""
     driver = next(path for path in torch.libraries if path.name == "libcuda.so.1")
     for name in ("libcuda.so", "libcuda.so.1"):
