@@ -40,6 +40,7 @@ void bind_options(nb::module_& m) {
           [](WhatIfOptions& o, bool on) { o.start = on ? StartMode::kAsRecorded : StartMode::kAnew; })
       .def_rw("stops_at_failure", &WhatIfOptions::stops_at_failure)
       .def_rw("state_before_event", &WhatIfOptions::state_before_event, "Keep the state before it; NEVER: do not.")
+      .def_rw("keeps_state_at_failure", &WhatIfOptions::keeps_state_at_failure)
       .def_rw("keeps_timeline", &WhatIfOptions::keeps_timeline)
       .def_prop_rw(
           "failed_request_factor", [](const WhatIfOptions& o) { return o.failed_request_factor; },

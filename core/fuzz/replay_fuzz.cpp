@@ -192,6 +192,7 @@ void replay(const Trace& trace, const Program& program, Numbers options, Release
   what.stops_at_failure = options.below(2) == 0;
   what.start = options.below(2) == 0 ? StartMode::kAnew : StartMode::kAsRecorded;
   what.state_before_event = options.next();
+  what.keeps_state_at_failure = options.below(2) == 0;
   what.keeps_timeline = options.below(2) == 0;
   const ReplayResult result = what_if(trace, program, what);
   REQUIRE(what.start == StartMode::kAsRecorded || result.reserved.bytes <= what.capacity_bytes);

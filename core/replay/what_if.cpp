@@ -168,6 +168,7 @@ class Run {
         {event, bytes, size, segment_size(size, allocator_.settings()), static_cast<Bytes>(s.allocated_bytes.current()),
          static_cast<Bytes>(s.active_bytes.current()), allocator_.reserved_bytes(),
          largest == kNoBlock ? 0 : allocator_.block(largest).size, device_.free_bytes(), was_recorded});
+    if (options_.keeps_state_at_failure && !result_.state) keep_state();
     if (options_.stops_at_failure) stopped_ = true;
   }
 

@@ -35,6 +35,7 @@ struct WhatIfOptions {
   StartMode start = StartMode::kAnew;
   bool stops_at_failure = true;               // else the failed allocation is left out and the program goes on
   std::uint32_t state_before_event = kNever;  // an event before which the state is kept
+  bool keeps_state_at_failure = false;        // of the first request that fails: after all was given back for it
   bool keeps_timeline = false;
   double failed_request_factor = 1;  // of the size of requests that failed in the recording
   // From this event on other settings hold, as after a call of set_allocator_settings.

@@ -58,6 +58,8 @@ class ReplayOptions:
     stops_at_failure: bool = True
     state_before_event: int | None = None
     """Keep the state before it, in ``ReplayResult.state``."""
+    keeps_state_at_failure: bool = False
+    """Keep the state at the first request that fails instead, after all was given back for it."""
     keeps_timeline: bool = False
     switch: tuple[int, Settings] | None = None
     """From that event on other settings hold, as after a call of ``_set_allocator_settings``."""
@@ -132,6 +134,7 @@ def _run(recording: Recording, chosen: ReplayOptions, release: Release, descendi
     options.descending_addresses = descending
     options.start_as_recorded = chosen.start_as_recorded
     options.stops_at_failure = chosen.stops_at_failure
+    options.keeps_state_at_failure = chosen.keeps_state_at_failure
     options.keeps_timeline = chosen.keeps_timeline
     options.failed_request_factor = chosen.edits.failed_request_factor
     if chosen.state_before_event is not None:

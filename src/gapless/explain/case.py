@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,10 +19,11 @@ from gapless.explain.kinds import kinds_of
 from gapless.explain.lives import Lives
 from gapless.explain.lower_bound import lower_bound_bytes
 from gapless.explain.moment import Facts, Moment, choose_moment, facts_at
-from gapless.explain.on_card import FailureOnCard, failure_on_card
+from gapless.explain.on_card import OnCard, on_card
 from gapless.explain.phases import Phases, phases_of
 from gapless.explain.pins import pinned_of, pins_of
 from gapless.explain.refusal import Refusal, refusal_at
+from gapless.explain.request import request_of
 from gapless.explain.rounding import Rounding, rounding_of
 from gapless.explain.spike import Spike, spike_of
 from gapless.explain.stack_table import StackTable
@@ -46,21 +47,23 @@ class Case:
     moment: Moment
     state: State
     facts: Facts
+    on_card: OnCard | None = None
+    """Moment, state and facts are those of a replay on the card that the reader asks about; None: of the recording."""
+
+    @property
+    def recorded_moment(self) -> Moment:
+        """The moment of the recorded run."""
+        return self.on_card.recorded if self.on_card else self.moment
 
     @cached_property
     def refusal(self) -> Refusal | None:
         """The failing request in numbers; None when nothing failed at the moment."""
-        return refusal_at(self.recording, self.moment.event, self.facts)
+        return self.on_card.refusal if self.on_card else refusal_at(self.recording, self.moment.event, self.facts)
 
     @cached_property
     def beside(self) -> Beside | None:
         """Who else needs memory of the card; None when nothing is known of it."""
         return beside_of(self)
-
-    @cached_property
-    def fails_on_card(self) -> FailureOnCard | None:
-        """Where it would fail on the card that the reader asks about."""
-        return failure_on_card(self)
 
     @cached_property
     def stacks(self) -> StackTable:
@@ -151,7 +154,8 @@ class Case:
     @cached_property
     def lower_bound_bytes(self) -> int:
         """Peak of live requested bytes with the failing request: no setting needs less, and none may reach it."""
-        return lower_bound_bytes(self.recording, self.moment.event if self.moment.is_failure else None)
+        moment = self.recorded_moment
+        return lower_bound_bytes(self.recording, moment.event if moment.is_failure else None)
 
     @cached_property
     def rounding(self) -> Rounding:
@@ -187,4 +191,13 @@ def open_case(recording: Recording, options: ExplainOptions) -> Case:
     """
     moment = choose_moment(recording, options)
     state = recording.state_before(moment.event)
-    return Case(recording, options, moment, state, facts_at(recording, moment, state, options))
+    facts = facts_at(recording, moment, state, options, request_of(recording, moment.event))
+    there = on_card(recording, moment, facts, options)
+    if there is not None:
+        return Case(recording, options, there.moment, there.state, there.facts, there)
+    return Case(recording, options, moment, state, facts)
+
+
+def as_recorded(case: Case) -> Case:
+    """The case of the recorded run, whatever card the reader asks about."""
+    return case if case.on_card is None else open_case(case.recording, replace(case.options, card_bytes=None))

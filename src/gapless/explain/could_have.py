@@ -24,6 +24,8 @@ class CouldHave:
 
 def could_have(case: Case, refusal: Refusal) -> CouldHave:
     """The card as the reader tells it, else the most that was reserved, or reserved and free, up to the failure."""
+    if case.on_card is not None:  # nobody else is there
+        return CouldHave(refusal.limit_bytes_most, False)
     told = recorded_card_bytes_of(case.options)
     earlier = had_earlier_bytes(case, refusal)
     return CouldHave(earlier, True) if told is None else CouldHave(told, False)
@@ -31,6 +33,8 @@ def could_have(case: Case, refusal: Refusal) -> CouldHave:
 
 def had_earlier_bytes(case: Case, refusal: Refusal) -> int:
     """The most that was reserved up to the failure, or that an earlier refusal by the card showed to be there."""
+    if case.on_card is not None:
+        return refusal.limit_bytes_most
     recording, until = case.recording, refusal.request.event
     reserved = recording.curves["reserved"][: until + 1]
     best = int(reserved.max())

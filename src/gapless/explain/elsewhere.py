@@ -60,7 +60,7 @@ def found_elsewhere(rule: Rule, case: Case, fragments: Fragments, others: Others
 
 def _last_stack(case: Case, block: int) -> int | None:
     """The stack of the allocation that lay last where a free block is; None when none was recorded."""
-    if block < 0:
+    if block < 0 or case.on_card is not None:  # addresses of a replay are not the recorded ones
         return None
     row, allocations = case.state.blocks[block], case.recording.trace.allocations
     # Differences of addresses wrap around, so that one comparison says whether the other begins inside.

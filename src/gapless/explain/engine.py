@@ -13,6 +13,7 @@ from gapless.explain.finding import SEVERITIES, Finding, Growth, Holder, Pin, Ve
 from gapless.explain.options import ExplainOptions
 from gapless.explain.rules import FALLBACK, rule_files
 from gapless.explain.verdict import consequences, deciding, verdict_of
+from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,6 +101,9 @@ def explain(recording: Recording, options: ExplainOptions | None = None) -> Expl
         graded = _with_doubt(case, decisive)
         findings = [graded if finding is decisive else finding for finding in findings]
         decisive = graded
+    about = _about_which_card(case, decisive)
+    findings = [about if finding is decisive else finding for finding in findings]
+    decisive = about
     findings = consequences(findings, decisive)
     findings.sort(key=lambda finding: (finding is not decisive, SEVERITIES.index(finding.severity)))
     return Explanation(case, verdict_of(decisive), tuple(findings))
@@ -141,6 +145,36 @@ def replay_to_json(recording: Recording) -> dict[str, Any] | None:
         "corrections": check.corrections,
         "first_difference": first and {"event": first.event, "recorded": first.recorded, "replayed": first.replayed},
     }
+
+
+def _about_which_card(case: Case, finding: Finding) -> Finding:
+    """The finding that decides, where the reader asks about a card: of which one it is, and how sure that is."""
+    there, check, message = case.on_card, case.recording.check, finding.message
+    if there is not None:
+        is_exact = check is not None and check.exact and case.recording.trace.is_complete
+        confidence = "likely" if finding.confidence == "certain" and not is_exact else finding.confidence
+        finding = replace(finding, message=f"{there.in_words}: {_going_on(message)}", confidence=confidence)
+        return _too_large(case, finding) if case.lower_bound_bytes > there.card_bytes else finding
+    card_bytes, refusal = case.options.card_bytes, case.refusal
+    if refusal is None or card_bytes in (None, case.facts.capacity_bytes):
+        return finding
+    had = format_bytes(refusal.limit_bytes_least)
+    return replace(finding, message=f"As recorded, where PyTorch could have {had}: {_going_on(message)}")
+
+
+def _too_large(case: Case, finding: Finding) -> Finding:
+    """Of a run that no setting makes fit on the card that is asked about, whatever fails first there."""
+    least = format_bytes(case.lower_bound_bytes)
+    why = f"{finding.why} In all, the run has {least} live at one time, more than there is."
+    if not finding.code.startswith("FRAG"):
+        return replace(finding, why=why)
+    besides = f"A smaller job, or a card with at least {least} for PyTorch."
+    return replace(finding, why=why, what_to_do=f"No allocator setting helps. {besides}", besides=besides)
+
+
+def _going_on(message: str) -> str:
+    """A sentence as the second half of one."""
+    return f"the {message.removeprefix('The ')}" if message.startswith("The ") else message
 
 
 def _with_doubt(case: Case, finding: Finding) -> Finding:

@@ -14,7 +14,7 @@ import numpy as np
 from gapless.conf import Release
 from gapless.errors import InputError
 from gapless.explain.options import At, ExplainOptions, parse_at
-from gapless.explain.request import Request, request_of
+from gapless.explain.request import Request
 from gapless.recording.recording import ALLOCATED, FREE, PENDING
 
 if TYPE_CHECKING:
@@ -117,9 +117,11 @@ def _peak(recording: Recording) -> Moment:
     return Moment("peak", int(top[np.argmax(curves["active"][top])]), False)
 
 
-def facts_at(recording: Recording, moment: Moment, state: State, options: ExplainOptions) -> Facts:
-    """The numbers of a state."""
-    blocks, request = state.blocks, request_of(recording, moment.event)
+def facts_at(
+    recording: Recording, moment: Moment, state: State, options: ExplainOptions, request: Request | None
+) -> Facts:
+    """The numbers of a state; `request`: that failed at the moment."""
+    blocks = state.blocks
     size, kind = blocks["size"].astype(np.int64), blocks["state"]
     allocated, active = int(size[kind == ALLOCATED].sum()), int(size[kind != FREE].sum())
     reserved = int(state.segments["size"].astype(np.int64).sum())

@@ -81,8 +81,8 @@ def rank_of_name(name: str) -> int | None:
 def rank_of_recording(explanation: Explanation) -> Rank:
     """The row of a device of a snapshot."""
     recording, case, facts = explanation.recording, explanation.case, explanation.facts
-    times, event = recording.events.time_us, case.moment.event
-    has_failed = case.moment.is_failure or case.options.outside_failure is not None
+    times, event = recording.events.time_us, case.recorded_moment.event
+    has_failed = case.recorded_moment.is_failure or case.options.outside_failure is not None
     # A library that failed did so after all that was recorded.
     timed = has_failed and len(times) > 0
     peak = int(recording.curves["allocated"].max())

@@ -30,16 +30,17 @@ _HEADINGS = {"error": "error", "warning": "warning", "info": "info"}
 
 def to_text(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) -> None:
     """Writes the whole answer."""
+    has_failed = explanation.case.recorded_moment.is_failure
     verdict_to_text(explanation, terminal)
     best = recommended(fixes)
     if best is not None:
-        before_and_after(best, terminal, has_failed=explanation.case.moment.is_failure)
+        before_and_after(best, terminal, has_failed=has_failed)
     _moment(explanation, terminal)
     _map(explanation, terminal)
     _holders(explanation, terminal)
     _growth(explanation, terminal)
     _findings(explanation, terminal)
-    fixes_to_text(fixes, terminal, has_failed=explanation.case.moment.is_failure)
+    fixes_to_text(fixes, terminal, has_failed=has_failed)
     if fixes and not is_searched_whole(explanation.recording):
         terminal.paragraph("A quick search, as the recording is long: gapless tune tries more.", 2)
     trust_to_text(explanation, terminal)
@@ -78,11 +79,13 @@ def _heading(text: str, terminal: Terminal) -> None:
 
 
 def _moment(explanation: Explanation, terminal: Terminal) -> None:
-    facts, moment = explanation.facts, explanation.case.moment
+    facts, moment, card_bytes = explanation.facts, explanation.case.moment, explanation.case.options.card_bytes
     where = f"event {moment.event} of {explanation.recording.event_count}"
     names = {"oom": "At the failing request", "peak": "At the peak of reserved memory", "end": "At the end"}
     name = names.get(moment.at.partition(":")[0], "At the moment")
-    if explanation.case.options.card_bytes is not None and not moment.is_failure:
+    if explanation.case.on_card is not None:
+        name = "At the request that fails there in the replay"
+    elif card_bytes is not None and not (moment.is_failure and card_bytes == facts.capacity_bytes):
         name += " of the recorded run"  # the card that is asked about is another one
     has_history = explanation.recording.event_count > 1
     _heading(f"{name} ({where})" if has_history else "When the file was written", terminal)

@@ -63,10 +63,10 @@ def fixes_to_text(fixes: Sequence[Fix], terminal: Terminal, *, has_failed: bool 
         return
     terminal.line()
     terminal.line(terminal.paint(_HEADING if len(fixes) > 1 else "Tried by replay", "bold"))
-    explained: set[str] = set()
-    for fix in fixes:
-        outcome = fix.outcome.in_words(has_failed=has_failed)
-        head = f"  {outcome:<19} {fix.grade.value:<8}{_smallest(fix)[1:]}"
+    outcomes = [fix.outcome.in_words(has_failed=has_failed) for fix in fixes]
+    width, explained = max(map(len, outcomes)), set[str]()
+    for fix, outcome in zip(fixes, outcomes, strict=True):
+        head = f"  {outcome:<{width}}  {fix.grade.value:<8}{_smallest(fix)[1:]}".rstrip()
         line = f"{head}  {fix.change}"
         if len(line) <= terminal.width:
             terminal.line(line)

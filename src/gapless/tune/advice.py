@@ -35,7 +35,9 @@ def advised(explanation: Explanation, fixes: Sequence[Fix]) -> Explanation:
     """
     best = recommended(fixes)
     decisive, *others = explanation.findings
-    what_to_do = _advice(decisive, best, has_failed=explanation.case.moment.is_failure, grows=bool(explanation.growth))
+    what_to_do = _advice(
+        decisive, best, has_failed=explanation.case.recorded_moment.is_failure, grows=bool(explanation.growth)
+    )
     findings = (replace(decisive, what_to_do=what_to_do), *(_without_settings(one, best) for one in others))
     return replace(explanation, verdict=replace(explanation.verdict, what_to_do=what_to_do), findings=tuple(findings))
 

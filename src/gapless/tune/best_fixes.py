@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gapless.explain.case import Case as Explained
+from gapless.explain.case import as_recorded
 from gapless.tune.candidates import propose_all
 from gapless.tune.engine import TuneOptions, case_of, tune_case
 from gapless.tune.fix import Kind
@@ -40,7 +41,7 @@ def best_fixes(explained: Explained, options: TuneOptions | None = None) -> list
     if explained.recording.event_count == 0:
         return []
     chosen = options or TuneOptions()
-    case = case_of(explained, chosen)
+    case = case_of(as_recorded(explained), chosen)
     if is_searched_whole(explained.recording):
         return [one.fix for one in shortlist(case, tune_case(case, chosen).tried)]
     return [with_risks(case, one).fix for one in shortlist(case, _searched_quickly(case, chosen))]

@@ -213,7 +213,8 @@ def test_a_run_that_did_not_fail_is_replayed_on_the_card_that_is_asked_about(tmp
     assert told(3571 * MIB) == (
         "OOM101",
         "Nothing failed in the recorded run. With 3.49 GiB for PyTorch the replay runs out of memory at event 3:"
-        " 500.00 MiB at train.py:3 does not fit beside what is in use.",
+        " the request for 500.00 MiB at train.py:3 failed because the memory is in use: 3.00 GiB of the 3.49 GiB that"
+        " PyTorch could have (86 %).",
     )
 
 
@@ -227,4 +228,4 @@ def test_pieces_are_the_reason_on_another_card_where_enough_is_free_in_sum(tmp_p
     verdict = explain(diary.open(tmp_path), ExplainOptions(card_bytes=2000 * MIB)).verdict
 
     assert verdict.code == "FRAG201"
-    assert "1.07 GiB at train.py:4 finds no hole, although enough is free in sum." in verdict.message
+    assert "the request for 1.07 GiB at train.py:4 failed although 1012.00 MiB were free" in verdict.message

@@ -27,7 +27,7 @@ RULE = Rule(
     measured="At the failing request: room on the card plus cached bytes suffice and at most 95 % of the limit is in"
     " use, and the largest free block of the request's pool, stream and size class is too small. The pins are the"
     " blocks in use in segments with free bytes, with the stack that allocated them and their age in events."
-    " Where nothing failed and --card names a card, the run is replayed on it.",
+    " Where --card names another card, the run is replayed on it, and what fails there counts.",
     do="Let segments grow (expandable_segments:True), or keep large blocks whole (max_split_size_mb): gapless tune"
     " replays which of them works on this recording. In code: allocate the small tensors that live long before the"
     " large ones that come and go.",
@@ -39,9 +39,7 @@ RULE = Rule(
 
 def find(case: Case) -> Iterator[Finding]:
     """An error when pieces of the request's own pool are the cause; nothing where another stream or pool is."""
-    fragments, on_card = case.fragments, case.fails_on_card
-    if on_card is not None and not on_card.is_full:
-        yield RULE.finding(**on_card.finding("finds no hole, although enough is free in sum"))
+    fragments = case.fragments
     if fragments is None or fragments.cause != "pieces":
         return
     refusal, own = fragments.refusal, fragments.own

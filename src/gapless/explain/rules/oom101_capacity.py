@@ -26,7 +26,7 @@ RULE = Rule(
     " cost a day: even perfect packing gains next to nothing.",
     measured="At the failing request: the bytes in use, the bytes cached, and the bytes that the card still had. Room"
     " and cache together are held against the request, and the bytes in use against the limit (reserved plus what the"
-    " card had free). Where nothing failed and --card names a card, the run is replayed on it.",
+    " card had free). Where --card names another card, the run is replayed on it, and what fails there counts.",
     do="Look at what holds the memory, by kind and by place, and make that smaller: a smaller batch or activation"
     " checkpointing for activations; 8-bit or sharded optimizer state; lower precision or sharding for weights. Or take"
     " a larger card. No allocator setting helps.",
@@ -49,8 +49,6 @@ def find(case: Case) -> Iterator[Finding]:
     refusal = case.refusal
     if refusal is None:
         yield from _for_others(case)
-        if case.fails_on_card is not None and case.fails_on_card.is_full:
-            yield RULE.finding(**case.fails_on_card.finding("does not fit beside what is in use"))
         return
     if not refusal.is_full or refusal.by_limit:
         return
