@@ -35,8 +35,8 @@ def complaints(result: TuneResult, one: Tried) -> list[str]:
 @pytest.mark.parametrize("path", RECORDINGS, ids=[path.name.partition(".")[0] for path in RECORDINGS])
 def test_a_smallest_card_serves_and_a_step_less_does_not(path: Path) -> None:
     for recording in open_recordings(str(path)):
-        if recording.event_count == 0:
-            continue
+        if recording.event_count < 2 and not len(recording.oom_events):
+            continue  # no history, and refused
         result = tune(recording)
         proved = [one for one in result.tried if one.helps and one.smallest and one.fix.grade is Grade.PROVED]
 
