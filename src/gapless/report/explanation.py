@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from gapless.explain.verdict import ORDER
 from gapless.report.fixes import before_and_after, fixes_to_text
-from gapless.report.replay import doubt
 from gapless.report.segment_map import DRAWN, PLAIN, MapOptions, segment_map
+from gapless.report.trust import trust_in
 from gapless.tune.best_fixes import is_searched_whole
 from gapless.tune.shortlist import recommended
 from gapless.units import format_bytes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _BAR = 20
 _MOST_PLACES = 8
-_MOST_GROWTHS = 5
+MOST_GROWTHS = 5
 _MAP_ROWS = 10
 _HEADINGS = {"error": "error", "warning": "warning", "info": "info"}
 
@@ -179,21 +179,27 @@ def _growth(explanation: Explanation, terminal: Terminal) -> None:
     if not explanation.growth:
         return
     _heading("What grows with every step", terminal)
-    for growth in explanation.growth[:_MOST_GROWTHS]:
+    for growth in explanation.growth[:MOST_GROWTHS]:
         rate = f"{format_bytes(growth.bytes_per_step)} a step"
         terminal.clipped(f"  {rate:>20}  over {growth.steps} steps  {place(terminal.frame(growth.at))}")
 
 
 def _findings(explanation: Explanation, terminal: Terminal) -> None:
-    others = [finding for finding in explanation.findings if finding.code != explanation.verdict.code]
+    others = other_findings(explanation)
     if not others:
         return
     _heading("Also found", terminal)
-    for finding in others:
+    for finding, advice in others:
         terminal.line("  " + terminal.paint(f"{finding.severity} {finding.code} {finding.name}", finding.severity))
         terminal.paragraph(finding.message, 4)
-        if _has_own_advice(finding, explanation):
-            terminal.paragraph(f"Do: {finding.what_to_do}", 4)
+        if advice:
+            terminal.paragraph(f"Do: {advice}", 4)
+
+
+def other_findings(explanation: Explanation) -> list[tuple[Finding, str]]:
+    """What was found besides the verdict, each with its advice where that is told of it."""
+    others = [finding for finding in explanation.findings if finding.code != explanation.verdict.code]
+    return [(one, one.what_to_do if _has_own_advice(one, explanation) else "") for one in others]
 
 
 def _has_own_advice(finding: Finding, explanation: Explanation) -> bool:
@@ -205,24 +211,6 @@ def _has_own_advice(finding: Finding, explanation: Explanation) -> bool:
 
 def trust_to_text(explanation: Explanation, terminal: Terminal) -> None:
     """How exactly the model repeats the recording, on which every other answer rests."""
-    recording, check = explanation.recording, explanation.recording.check
     terminal.line()
-    if check is None or check.events_checked == 0:
-        held = "no events" if recording.event_count == 0 else "no event that allocates or frees"
-        terminal.paragraph(f"Replay: this file holds {held}, so nothing could be checked.", 0)
-        return
-    release = f"PyTorch {recording.matched}" if recording.matched else f"PyTorch {recording.release} (assumed)"
-    terminal.paragraph(
-        f"Replay: {check.events_matching:,} of {check.events_checked:,} recorded decisions are reproduced exactly"
-        f" with the rules of {release}.",
-        0,
-    )
-    if recording.trace.contradiction_count:
-        terminal.paragraph(doubt(recording), 0)
-    first = check.first_difference
-    if first is not None:
-        terminal.paragraph(
-            f"First difference at event {first.event}: recorded {first.recorded}, replayed {first.replayed}."
-            " Answers about other settings carry that doubt.",
-            0,
-        )
+    for sentence in trust_in(explanation.recording):
+        terminal.paragraph(sentence, 0)

@@ -1,4 +1,6 @@
-"""An explanation as Markdown, for issues and pull requests: the verdict, the numbers, the fixes, the places."""
+"""An explanation as Markdown, for issues and pull requests: the verdict, the numbers, the fixes with their risks, the
+places, what grows, what else was found, and how far to trust it.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gapless.conf import line_to_copy
-from gapless.report.explanation import headline, place
+from gapless.report.explanation import MOST_GROWTHS, headline, other_findings, place
+from gapless.report.trust import trust_in
 from gapless.tune.shortlist import recommended
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain import Explanation
+    from gapless.explain.finding import Finding
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix
 
@@ -32,18 +36,46 @@ def to_markdown(explanation: Explanation, fixes: Sequence[Fix], terminal: Termin
     if best is not None and best.call is not None:
         terminal.line(f"\n```python\n{best.call}  # before anything is allocated\n```")
     _table(("at the moment", "size"), _facts(facts), terminal)
-    if fixes:
-        rows = [
-            (fix.change, fix.outcome.value, fix.grade.value, format_bytes(fix.reserved_bytes_peak_after))
-            for fix in fixes
-        ]
-        _table(("change", "outcome", "grade", "reserved at most"), rows, terminal)
-    rows_of_places = [
+    _fixes(fixes, terminal, has_failed=explanation.case.moment.is_failure)
+    held = [
         (format_bytes(holder.bytes), str(holder.blocks), holder.kind, _code(place(terminal.frame(holder.at))))
         for holder in explanation.holders[:_MOST_PLACES]
     ]
-    if rows_of_places:
-        _table(("held", "blocks", "kind", "place"), rows_of_places, terminal)
+    _table(("held", "blocks", "kind", "place"), held, terminal)
+    grown = [
+        (format_bytes(one.bytes_per_step), str(one.steps), _code(place(terminal.frame(one.at))))
+        for one in explanation.growth[:MOST_GROWTHS]
+    ]
+    _table(("grows by a step", "steps", "place"), grown, terminal)
+    _list([_found(finding, advice) for finding, advice in other_findings(explanation)], terminal)
+    for sentence in trust_in(explanation.recording):
+        terminal.line(f"\n{sentence}")
+
+
+def _fixes(fixes: Sequence[Fix], terminal: Terminal, *, has_failed: bool) -> None:
+    """The changes that were replayed, then their risks, each explained once."""
+    rows = [
+        (
+            fix.change,
+            fix.outcome.in_words(has_failed=has_failed),
+            fix.grade.value,
+            format_bytes(fix.reserved_bytes_peak_after),
+            ", ".join(risk.name for risk in fix.risks) or "-",
+        )
+        for fix in fixes
+    ]
+    _table(("change", "outcome", "grade", "reserved at most", "risks"), rows, terminal)
+    _list(list(dict.fromkeys(f"{risk.name}: {risk.message}" for fix in fixes for risk in fix.risks)), terminal)
+
+
+def _found(finding: Finding, advice: str) -> str:
+    what = f"{finding.severity} {finding.code} {finding.name}: {finding.message}"
+    return f"{what} Do: {advice}" if advice else what
+
+
+def _list(items: Sequence[str], terminal: Terminal) -> None:
+    for number, item in enumerate(items):
+        terminal.line(f"{'' if number else chr(10)}- {item}")
 
 
 def _facts(facts: object) -> list[tuple[str, str]]:
@@ -57,6 +89,8 @@ def _code(text: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], terminal: Terminal) -> None:
+    if not rows:
+        return
     terminal.line()
     for cells in (head, ["---"] * len(head), *rows):
         terminal.line("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

@@ -1,0 +1,44 @@
+"""Markdown says all that text does: what grows, what else was found, the risks, and how far to trust it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.run import gapless
+from tests.recordings import ROOT
+
+DEMO = ROOT / "examples/demo_out_of_memory.pickle.gz"
+VERDICTS = ROOT / "tests" / "fixtures" / "verdicts"
+
+
+def test_growth_risks_and_trust_are_there() -> None:
+    lines = gapless("explain", DEMO, "--format", "markdown").stdout.splitlines()
+
+    grown = lines.index("| grows by a step | steps | place |") + 2
+    assert lines[grown] == "| 21.55 MiB | 14 | `demo_train.py:78 evaluate` |"
+    assert "- warning GROW301 growth: Memory in use grows by 21.55 MiB a step, allocated at demo_train.py:78." in lines
+    assert lines[-1] == (
+        "Replay: 10,579 of 10,579 recorded decisions are reproduced exactly with the rules of PyTorch 2.14."
+    )
+    (row,) = (line for line in lines if line.startswith("| set expandable_segments:True |"))
+    names = row.split(" | ")[-1].removesuffix(" |").split(", ")
+    assert names
+    assert [sum(line.startswith(f"- {name}: ") for line in lines) for name in names] == [1] * len(names)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "doubt"),
+    [
+        ("rec704_hit_history_with_a_hole", "REC704", "That is no proof: "),
+        ("rec705_hit_rounding_switched_on_between_steps", "REC705", "Answers about other settings carry that doubt."),
+        ("rec706_hit_never_switched_on", "REC706", "Replay: this file holds no events, so nothing could be checked."),
+    ],
+)
+def test_doubts_are_there(name: str, code: str, doubt: str) -> None:
+    path = VERDICTS / f"{name}.pickle.gz"
+    text, markdown = (gapless("explain", path, "--format", form).stdout for form in ("text", "markdown"))
+
+    doubts = text.rpartition("\nReplay: ")[2].split()
+    assert markdown.split()[-len(doubts) :] == doubts
+    assert doubt in markdown
+    assert code in markdown
