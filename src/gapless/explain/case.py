@@ -21,7 +21,7 @@ from gapless.explain.lower_bound import lower_bound_bytes
 from gapless.explain.moment import Facts, Moment, choose_moment, facts_at
 from gapless.explain.on_card import OnCard, on_card
 from gapless.explain.phases import Phases, phases_of
-from gapless.explain.pins import pinned_of, pins_of
+from gapless.explain.pins import Pinned, pinned_of, pins_of
 from gapless.explain.refusal import Refusal, refusal_at
 from gapless.explain.request import request_of
 from gapless.explain.rounding import Rounding, rounding_of
@@ -33,7 +33,7 @@ from gapless.recording.recording import FREE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gapless.explain.finding import Growth, Holder, Pin, Pinned
+    from gapless.explain.finding import Growth, Holder, Pin
     from gapless.explain.options import ExplainOptions
     from gapless.recording import Recording, State
 

@@ -148,21 +148,6 @@ class Pin:
 
 
 @dataclass(frozen=True)
-class Pinned:
-    """All pinned segments in sum."""
-
-    segments: int
-    free_bytes: int
-    blocks: int
-    block_bytes_least: int
-    block_bytes_most: int
-    places: tuple[Stack, ...]
-    """Whose blocks pin, the most often first."""
-    at: tuple[Frame, ...]
-    """The frames of those places to look at."""
-
-
-@dataclass(frozen=True)
 class Growth:
     """Memory from one place of which there is more after each step."""
 

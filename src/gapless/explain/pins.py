@@ -7,23 +7,56 @@ whole page of a hole, so there it is no pin.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gapless import _core
-from gapless.explain.finding import Frame, Pin, Pinned, PinningBlock
+from gapless.explain.finding import Pin, PinningBlock
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gapless.explain.case import Case
+    from gapless.explain.finding import Frame, Stack
 
 MOST_PINS = 64
 """Segments listed, those with most free memory."""
 MOST_BLOCKS = 16
 """Of one segment; the smallest first, since they are the cheapest to move."""
 _MOST_PLACES = 3
+
+
+@dataclass(frozen=True)
+class PinningPlace:
+    """The blocks of one place that pin; segments may be pinned by several places."""
+
+    at: Frame | None
+    """None: no stack was recorded."""
+    blocks: int
+    segments: int
+    free_bytes: int
+    """In those segments."""
+    since_event: int | None
+    """When the oldest was allocated; None: one is from before the recording."""
+    steps: int | None
+    """Begun since then; None where steps or that event are not known."""
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """All pinned segments in sum."""
+
+    segments: int
+    free_bytes: int
+    blocks: int
+    block_bytes_least: int
+    block_bytes_most: int
+    places: tuple[Stack, ...]
+    """Whose blocks pin, the most often first."""
+    by_place: tuple[PinningPlace, ...]
+    """The same by the frame to look at."""
 
 
 def pins_of(case: Case) -> tuple[Pin, ...]:
@@ -42,11 +75,6 @@ def pinned_of(case: Case) -> Pinned:
     blocks = ~case.is_free & np.isin(case.state.segment_of_block, pinned)
     sizes, stacks = case.sizes[blocks], case.block_stacks[blocks]
     counts = Counter(stacks.tolist()).most_common()
-    at: Counter[Frame] = Counter()
-    for stack, count in counts:
-        place = case.stacks.place(stack)
-        if place is not None:
-            at[place] += count
     return Pinned(
         segments=len(pinned),
         free_bytes=int(free[pinned].sum()),
@@ -54,7 +82,30 @@ def pinned_of(case: Case) -> Pinned:
         block_bytes_least=int(sizes.min(initial=1 << 62)) if len(sizes) else 0,
         block_bytes_most=int(sizes.max(initial=0)),
         places=tuple(case.stacks.stack(stack) for stack, _ in counts if case.stacks.stack(stack))[:_MOST_PLACES],
-        at=tuple(frame for frame, _ in at.most_common(_MOST_PLACES)),
+        by_place=_by_place(case, np.flatnonzero(blocks), free),
+    )
+
+
+def _by_place(case: Case, blocks: NDArray[np.int64], free: NDArray[np.int64]) -> tuple[PinningPlace, ...]:
+    """Pinning blocks by their places, those of the most blocks first."""
+    numbers = case.stacks.place_of(case.block_stacks[blocks])
+    _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+    order = np.lexsort((first, -counts))
+    return tuple(_of_place(case, blocks[numbers == numbers[row]], free) for row in first[order])
+
+
+def _of_place(case: Case, blocks: NDArray[np.int64], free: NDArray[np.int64]) -> PinningPlace:
+    segments = np.unique(case.state.segment_of_block[blocks])
+    born = min(_born(case, int(block)) for block in blocks)
+    then = case.steps.step_of(born) if case.steps is not None and case.steps.is_training and born >= 0 else None
+    now = case.steps.step_of(case.moment.event) if case.steps is not None else None
+    return PinningPlace(
+        at=case.stacks.place(int(case.block_stacks[blocks[0]])),
+        blocks=len(blocks),
+        segments=len(segments),
+        free_bytes=int(free[segments].sum()),
+        since_event=born if born >= 0 else None,
+        steps=None if then is None or now is None else now - then,
     )
 
 
@@ -84,9 +135,14 @@ def _pin(case: Case, segment: int, free_bytes: int) -> Pin:
 
 
 def _block(case: Case, block: int) -> PinningBlock:
-    allocation, stack = int(case.state.allocation[block]), int(case.block_stacks[block])
-    born = -1
-    if allocation != _core.NO_ALLOCATION:
-        born = int(case.recording.trace.allocations.alloc_event[allocation])
+    stack, born = int(case.block_stacks[block]), _born(case, block)
     age = case.moment.event - born if born >= 0 else None
     return PinningBlock(int(case.sizes[block]), age, case.stacks.stack(stack), case.stacks.place(stack))
+
+
+def _born(case: Case, block: int) -> int:
+    """The event that allocated a block; -1: before the recording."""
+    allocation = int(case.state.allocation[block])
+    if allocation == _core.NO_ALLOCATION:
+        return -1
+    return int(case.recording.trace.allocations.alloc_event[allocation])

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from gapless.explain.verdict import ORDER
 from gapless.report.fixes import before_and_after, fixes_to_text
+from gapless.report.frames import place
+from gapless.report.pins import pins_to_text
 from gapless.report.segment_map import DRAWN, PLAIN, MapOptions, segment_map
 from gapless.report.trust import trust_in
 from gapless.tune.best_fixes import is_searched_whole
@@ -16,7 +18,7 @@ from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain import Explanation
-    from gapless.explain.finding import Finding, Frame, Verdict
+    from gapless.explain.finding import Finding, Verdict
     from gapless.explain.log import LogExplanation
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix
@@ -37,6 +39,8 @@ def to_text(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) 
         before_and_after(best, terminal, has_failed=has_failed)
     _moment(explanation, terminal)
     _map(explanation, terminal)
+    if explanation.verdict.code == "FRAG201":
+        pins_to_text(explanation.case.pinned, terminal)
     _holders(explanation, terminal)
     _growth(explanation, terminal)
     _findings(explanation, terminal)
@@ -165,14 +169,6 @@ def _holders(explanation: Explanation, terminal: Terminal) -> None:
         rest = holders[_MOST_PLACES:]
         more = "1 more place" if len(rest) == 1 else f"{len(rest)} more places"
         terminal.line(f"  {format_bytes(sum(holder.bytes for holder in rest)):>12}  at {more}")
-
-
-def place(frame: Frame | None) -> str:
-    """A frame in one line."""
-    if frame is None:
-        return "(no stack recorded)"
-    file, line, function = frame
-    return f"{file}:{line} {function}" if line else f"{file} {function}".strip()
 
 
 def _growth(explanation: Explanation, terminal: Terminal) -> None:

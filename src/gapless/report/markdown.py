@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gapless.conf import line_to_copy
-from gapless.report.explanation import MOST_GROWTHS, headline, other_findings, place
+from gapless.report.explanation import MOST_GROWTHS, headline, other_findings
+from gapless.report.frames import place
 from gapless.report.trust import trust_in
 from gapless.tune.shortlist import recommended
 from gapless.units import format_bytes

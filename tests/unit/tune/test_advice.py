@@ -56,7 +56,8 @@ def test_the_setting_that_serves_is_named_and_no_other(tmp_path: Path) -> None:
 
     assert "expandable_segments" in explanation.verdict.what_to_do
     assert answer.verdict.what_to_do == (
-        "Set max_split_size_mb:128: the request is served. Or allocate what train.py:12 keeps before the large tensors."
+        "Set max_split_size_mb:128: the request is served. Or perhaps allocate what train.py:12 keeps before the large"
+        " tensors: no replay tried that."
     )
     assert answer.findings[0].what_to_do == answer.to_json()["verdict"]["what_to_do"] == answer.verdict.what_to_do
 
@@ -65,8 +66,8 @@ def test_where_nothing_helps_it_is_said_and_no_setting_is_named(tmp_path: Path) 
     answer = advised(explain(pinned(tmp_path)), [fix(outcome=Outcome.FAILS), fix(outcome=Outcome.UNKNOWN)])
 
     assert answer.verdict.what_to_do == (
-        "No setting and no other change was shown by replay to help on this card. Allocate what train.py:12 keeps"
-        " before the large tensors."
+        "No setting and no other change was shown by replay to help on this card. Perhaps allocate what train.py:12"
+        " keeps before the large tensors: no replay tried that."
     )
 
 
@@ -77,7 +78,7 @@ def test_where_only_the_program_or_a_card_helps_no_setting_is_named(tmp_path: Pa
 
     assert advised(explanation, [code, card]).verdict.what_to_do == (
         "No setting that was replayed helps on this card. Half the batch: it shrinks. The request is served (modelled)."
-        " Or allocate what train.py:12 keeps before the large tensors."
+        " Or perhaps allocate what train.py:12 keeps before the large tensors: no replay tried that."
     )
     assert advised(explanation, [card]).verdict.what_to_do == (
         "No setting that was replayed helps on this card. What does is a card of 2.00 GiB: the request is served."

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gapless.explain.case import Case
     from gapless.explain.finding import Finding
     from gapless.explain.fragments import Fragments
+    from gapless.explain.pins import Pinned
 
 RULE = Rule(
     code="FRAG201",
@@ -35,6 +36,9 @@ RULE = Rule(
         "https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf",
     ),
 )
+
+_MOST_NAMED = 2
+"""Places in the sentence about the cause; a report lists more."""
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -89,15 +93,23 @@ def _why(case: Case, fragments: Fragments) -> str:
         count = fragments.own.count + fragments.rest.count
         return f"The free memory lies in {plural(count, 'piece')}, none of which can be returned{pages}."
     least, most = format_bytes(pinned.block_bytes_least), format_bytes(pinned.block_bytes_most)
-    where = f", allocated at {' and '.join(map(short_place, pinned.at))}" if pinned.at else ""
     segments = plural(pinned.segments, "segment")
     if fragments.is_mostly_of_other_class:
         segments += f" for {_classes(fragments)[1]}"
     return (
         f"{segments} with {format_bytes(pinned.free_bytes)} free cannot be returned:"
         f" {plural(pinned.blocks, 'block')} of {least if least == most else f'{least} to {most}'}"
-        f" {'lies' if pinned.blocks == 1 else 'lie'} in {'it' if pinned.segments == 1 else 'them'}{where}."
+        f" {'lies' if pinned.blocks == 1 else 'lie'} in {'it' if pinned.segments == 1 else 'them'}{_whose(pinned)}."
     )
+
+
+def _whose(pinned: Pinned) -> str:
+    """The places of most of the blocks."""
+    places = [one for one in pinned.by_place if one.at is not None]
+    if places and places[0].blocks == pinned.blocks:
+        return f", allocated at {short_place(places[0].at)}"
+    parts = [f"{one.blocks:,} of {short_place(one.at)} in {one.segments:,}" for one in places[:_MOST_NAMED]]
+    return f", {' and '.join(parts)} of the segments" if parts else ""
 
 
 def _what_to_do(case: Case) -> dict[str, Any]:
@@ -106,8 +118,9 @@ def _what_to_do(case: Case) -> dict[str, Any]:
         besides = "Allocate what lives long before what comes and goes, or lower the peak."
         text = f"Expandable segments are on already. {besides} gapless tune replays what other settings do."
     else:
-        first = case.pinned.at[:1]
-        besides = f"Allocate what {short_place(first[0])} keeps before the large tensors." if first else ""
+        first = next((one.at for one in case.pinned.by_place if one.at is not None), None)
+        besides = f"Perhaps allocate what {short_place(first)} keeps before the large tensors: no replay tried that."
+        besides = besides if first else ""
         text = (
             "Let segments grow (expandable_segments:True) or keep large blocks whole (max_split_size_mb); replay tells"
             f" which serves the request. {alternative(besides)}"

@@ -1,0 +1,38 @@
+"""What pins segments, as text: of each place how many blocks, in how many segments, and since when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gapless.explain.words import plural
+from gapless.report.frames import place
+from gapless.units import format_bytes
+
+if TYPE_CHECKING:
+    from gapless.explain.pins import Pinned, PinningPlace
+    from gapless.report.terminal import Terminal
+
+_MOST = 5
+
+
+def pins_to_text(pinned: Pinned, terminal: Terminal) -> None:
+    """A line for each of the places with most blocks."""
+    if not pinned.by_place:
+        return
+    terminal.line()
+    terminal.line(terminal.paint("What pins the segments", "bold"))
+    rows = [(*_numbers(one), place(terminal.frame(one.at))) for one in pinned.by_place[:_MOST]]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for blocks, where, since, at in rows:
+        terminal.clipped(f"  {blocks:>{widths[0]}} in {where:<{widths[1]}}  {since:<{widths[2]}}  {at}")
+    more = len(pinned.by_place) - _MOST
+    if more > 0:
+        terminal.line(f"  blocks at {plural(more, 'more place')}")
+
+
+def _numbers(one: PinningPlace) -> tuple[str, str, str]:
+    blocks, segments = plural(one.blocks, "block"), plural(one.segments, "segment")
+    since = "from before the recording" if one.since_event is None else f"since event {one.since_event}"
+    if one.steps:
+        since += f", {plural(one.steps, 'step')} ago"
+    return blocks, f"{segments} with {format_bytes(one.free_bytes)} free", since
