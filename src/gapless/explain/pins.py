@@ -95,7 +95,7 @@ def _by_place(case: Case, blocks: NDArray[np.int64], free: NDArray[np.int64]) ->
 
 
 def _of_place(case: Case, blocks: NDArray[np.int64], free: NDArray[np.int64]) -> PinningPlace:
-    segments = np.unique(case.state.segment_of_block[blocks])
+    segments = sorted(set(case.state.segment_of_block[blocks].tolist()))
     born = min(_born(case, int(block)) for block in blocks)
     then = case.steps.step_of(born) if case.steps is not None and case.steps.is_training and born >= 0 else None
     now = case.steps.step_of(case.moment.event) if case.steps is not None else None

@@ -23,8 +23,12 @@ def pins_to_text(pinned: Pinned, terminal: Terminal) -> None:
     terminal.line(terminal.paint("What pins the segments", "bold"))
     rows = [(*_numbers(one), place(terminal.frame(one.at))) for one in pinned.by_place[:_MOST]]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    for blocks, where, since, at in rows:
-        terminal.clipped(f"  {blocks:>{widths[0]}} in {where:<{widths[1]}}  {since:<{widths[2]}}  {at}")
+    heads = [f"  {row[0]:>{widths[0]}} in {row[1]:<{widths[1]}}  {row[2]:<{widths[2]}}" for row in rows]
+    fit = all(len(f"{head}  {row[-1]}") <= terminal.width for head, row in zip(heads, rows, strict=True))
+    for head, row in zip(heads, rows, strict=True):
+        terminal.clipped(f"{head}  {row[-1]}" if fit else head.rstrip())
+        if not fit:
+            terminal.clipped(f"{'':{widths[0] + 3}}{row[-1]}")
     more = len(pinned.by_place) - _MOST
     if more > 0:
         terminal.line(f"  blocks at {plural(more, 'more place')}")

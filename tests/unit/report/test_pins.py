@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+import pytest
+
 from gapless.explain import explain
 from gapless.report.pins import pins_to_text
 from gapless.report.terminal import Terminal
@@ -49,6 +51,21 @@ def test_each_place_has_a_line_with_its_oldest_block(tmp_path: Path) -> None:
         "What pins the segments",
         f"  14 blocks in 14 segments with 1.09 GiB free  since event {born[0]}  train.py:7 train",
         f"    1 block in 1 segment with 80.00 MiB free   since event {born[9]}  train.py:8 train",
+    ]
+
+
+def test_where_a_line_is_too_short_places_have_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    diary = Diary(capacity_bytes=2 * GIB)
+    pin(diary, [7] * 9 + [8] + [7] * 5)
+    monkeypatch.setenv("COLUMNS", "70")
+
+    lines = written(diary.open(tmp_path))
+
+    assert [line.split(" with ")[0] for line in lines[2:]] == [
+        "  14 blocks in 14 segments",
+        "            train.py:7 train",
+        "    1 block in 1 segment",
+        "            train.py:8 train",
     ]
 
 
