@@ -66,10 +66,11 @@ class Explanation:
 
     def to_json(self) -> dict[str, Any]:
         """As gapless.explain/1, without fixes."""
+        there = self.case.on_card
         return {
             "schema": SCHEMA,
             "input": input_to_json(self.recording),
-            "state": self.facts.to_json(self.case.moment),
+            "state": {**self.facts.to_json(self.case.moment), "replayed_on_bytes": there and there.card_bytes},
             "replay": replay_to_json(self.recording),
             "verdict": self.verdict.to_json(),
             "findings": [finding.to_json() for finding in self.findings],

@@ -46,6 +46,8 @@ def test_the_moment_is_the_one_that_fails_there(tmp_path: Path) -> None:
         900 * MIB,
         600 * MIB,
     )
+    assert state["replayed_on_bytes"] == 1500 * MIB
+    assert explain(recording).to_json()["state"]["replayed_on_bytes"] is None
     assert [(holder.at and holder.at[1], holder.bytes) for holder in there.holders] == [(1, 900 * MIB)]
     validate(there.to_json())
 

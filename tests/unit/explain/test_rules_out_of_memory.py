@@ -64,6 +64,7 @@ def test_facts_are_those_before_the_failing_event(full: Diary, tmp_path: Path) -
         "largest_free_block_bytes": 0,
         "pending_bytes": 0,
         "private_pool_free_bytes": 0,
+        "replayed_on_bytes": None,
     }
 
 
