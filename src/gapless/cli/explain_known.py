@@ -11,8 +11,8 @@ from gapless.cli.common import card_of, recorded_card_of
 from gapless.cli.failures import say
 from gapless.errors import InputError
 from gapless.explain import ExplainOptions
-from gapless.explain.beside import CONTEXT_BYTES
 from gapless.explain.case import open_case
+from gapless.explain.others_on_card import CONTEXT_BYTES
 from gapless.report.redact import Redactor
 from gapless.sources.sniff import Kind, sniff
 from gapless.units import format_bytes, parse_bytes

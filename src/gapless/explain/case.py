@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless import _core
-from gapless.explain.beside import Beside, beside_of
 from gapless.explain.fragments import Fragments, fragments_of
-from gapless.explain.gradients import Gradients
 from gapless.explain.growth import growth_of
-from gapless.explain.habits import Habits
 from gapless.explain.holders import holders_of
-from gapless.explain.kinds import kinds_of
-from gapless.explain.lives import Lives
+from gapless.explain.kinds.gradients import Gradients
+from gapless.explain.kinds.lifetimes import Lives
+from gapless.explain.kinds.of_blocks import kinds_of
+from gapless.explain.kinds.phases import Phases, phases_of
+from gapless.explain.kinds.same_place_before import Habits
 from gapless.explain.lower_bound import lower_bound_bytes
 from gapless.explain.moment import Facts, Moment, choose_moment, facts_at
 from gapless.explain.on_card import OnCard, on_card
-from gapless.explain.phases import Phases, phases_of
+from gapless.explain.others_on_card import Beside, beside_of
 from gapless.explain.pins import Pinned, pinned_of, pins_of
 from gapless.explain.refusal import Refusal, refusal_at
 from gapless.explain.request import request_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gapless.explain.beside import recorded_card_bytes_of
+from gapless.explain.others_on_card import recorded_card_bytes_of
 from gapless.explain.request import request_of
 
 if TYPE_CHECKING:

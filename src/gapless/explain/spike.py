@@ -10,9 +10,9 @@ import numpy as np
 
 from gapless import _core
 from gapless.explain.among import among
-from gapless.explain.brief import brief_of
+from gapless.explain.brief_memory import brief_of
 from gapless.explain.frames import short_place
-from gapless.explain.phases import Phase
+from gapless.explain.kinds.phases import Phase
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:

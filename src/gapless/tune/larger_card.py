@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gapless.cards import KNOWN_CARDS, Card
-from gapless.explain.to_come import state_to_come_bytes
+from gapless.explain.state_to_come import state_to_come_bytes
 from gapless.tune.candidate import Candidate, beside_others
 from gapless.tune.fix import Kind
 from gapless.tune.limits import limit_of_fraction

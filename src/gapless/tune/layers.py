@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gapless.explain.kinds.phases import Phase
 from gapless.explain.median import median_of
-from gapless.explain.phases import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gapless.explain.phases import Phase, Phases, phases_of
+from gapless.explain.kinds.phases import Phase, Phases, phases_of
 from gapless.explain.stack_table import StackTable
 from gapless.explain.steps import steps_of
 from tests.unit.explain.diary import MIB, Diary, Frames, at, model_call, optimizer_step

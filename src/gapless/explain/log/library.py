@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gapless.explain.beside import LARGE_CACHE_BYTES
 from gapless.explain.finding import Finding
 from gapless.explain.log.advice import RECORD
 from gapless.explain.log.codes import finding
 from gapless.explain.log.full import size
+from gapless.explain.others_on_card import LARGE_CACHE_BYTES
 from gapless.sources.log.amount import Amount
 from gapless.sources.log.failures import LibraryFailure
 from gapless.sources.log.memory_summary import MemorySummary

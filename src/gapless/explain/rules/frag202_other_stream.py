@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gapless.explain.elsewhere import Others, found_elsewhere
+from gapless.explain.free_elsewhere import Others, found_elsewhere
 from gapless.explain.rule import Rule
 
 if TYPE_CHECKING:

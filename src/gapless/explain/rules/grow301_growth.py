@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless.cards import KNOWN_CARDS
-from gapless.explain.beside import recorded_card_bytes_of
 from gapless.explain.frames import short_place
+from gapless.explain.others_on_card import recorded_card_bytes_of
 from gapless.explain.rule import Rule
 from gapless.explain.words import percent, plural, the_request
 from gapless.units import format_bytes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gapless.explain.frames import short_place
 from gapless.explain.rule import Rule
-from gapless.explain.to_come import state_to_come_bytes
+from gapless.explain.state_to_come import state_to_come_bytes
 from gapless.explain.words import by_kind, percent, request_places, the_request, what_is_in_use
 from gapless.units import format_bytes
 

@@ -10,9 +10,9 @@ from gapless.explain.words import alternative, percent
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
-    from gapless.explain.beside import Beside
     from gapless.explain.case import Case
     from gapless.explain.finding import Finding
+    from gapless.explain.others_on_card import Beside
 
 RULE = Rule(
     code="OUT502",

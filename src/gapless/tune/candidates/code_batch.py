@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gapless.explain.phases import Phase
+from gapless.explain.kinds.phases import Phase
 from gapless.tune.candidate import Candidate
 from gapless.tune.edits import scaled
 

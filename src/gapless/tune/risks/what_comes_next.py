@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gapless.explain.phases import Phase
-from gapless.explain.to_come import state_to_come_bytes
+from gapless.explain.kinds.phases import Phase
+from gapless.explain.state_to_come import state_to_come_bytes
 from gapless.tune.demand import demand_beyond_bytes
 from gapless.tune.fix import ENDS_HERE, Kind, Outcome, Risk
 from gapless.units import format_bytes

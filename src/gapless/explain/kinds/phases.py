@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gapless.explain.roles import OF_OPTIMIZER, Role, role_of
+from gapless.explain.kinds.stack_roles import OF_OPTIMIZER, Role, role_of
 from gapless.explain.sites import NOWHERE, Site, site_of
 from gapless.recording.recording import ACTION
 

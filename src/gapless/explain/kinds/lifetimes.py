@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gapless.explain.phases import Phase, Phases
+from gapless.explain.kinds.phases import Phase, Phases
 from gapless.explain.sites import Site, site_of
 from gapless.recording.recording import ACTION
 

@@ -27,11 +27,11 @@ import numpy as np
 
 from gapless import _core
 from gapless.explain.among import among
-from gapless.explain.earlier import kinds_before, oldest_of_each_size
 from gapless.explain.finding import ACTIVATIONS, GRADIENTS, OPTIMIZER, TEMPORARY, UNKNOWN, WEIGHTS
-from gapless.explain.lives import UNTOLD, WORKSPACE_BYTES
-from gapless.explain.phases import Phase
-from gapless.explain.roles import OF_OPTIMIZER, Role
+from gapless.explain.kinds.lifetimes import UNTOLD, WORKSPACE_BYTES
+from gapless.explain.kinds.memory_before import kinds_before, oldest_of_each_size
+from gapless.explain.kinds.phases import Phase
+from gapless.explain.kinds.stack_roles import OF_OPTIMIZER, Role
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gapless.explain.among import among
-from gapless.explain.habits import Habits
+from gapless.explain.kinds.same_place_before import Habits
 from tests.unit.explain.diary import MIB, Diary, model_call
 from tests.unit.explain.known import BATCH, Net, case_of
 

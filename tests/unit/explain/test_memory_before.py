@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gapless.explain.earlier import oldest_of_each_size
+from gapless.explain.kinds.memory_before import oldest_of_each_size
 from tests.unit.explain.diary import MIB, Diary, model_call, optimizer_step
 from tests.unit.explain.known import Net, case_of, kinds_in, named
 

@@ -31,7 +31,7 @@ from gapless.recording.settings import to_core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gapless.explain.lives import Lives
+    from gapless.explain.kinds.lifetimes import Lives
     from gapless.recording import Recording
 
 _NEARLY = 0.9

@@ -14,7 +14,7 @@ import pytest
 from gapless.explain import ExplainOptions
 from gapless.explain.case import open_case
 from gapless.explain.finding import KINDS
-from gapless.explain.prehistory import weights_before
+from gapless.explain.kinds.weights_before import weights_before
 from gapless.recording import open_recordings
 from tests.fixtures.test_manifests import HERE
 from tests.recordings import content_of, load_plainly

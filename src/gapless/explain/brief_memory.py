@@ -18,9 +18,9 @@ import numpy as np
 
 from gapless import _core
 from gapless.explain.finding import KINDS
-from gapless.explain.lives import UNTOLD, WORKSPACE_BYTES
+from gapless.explain.kinds.lifetimes import UNTOLD, WORKSPACE_BYTES
+from gapless.explain.kinds.phases import Phase
 from gapless.explain.median import median_of
-from gapless.explain.phases import Phase
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

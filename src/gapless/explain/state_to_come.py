@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless.explain.finding import OPTIMIZER, WEIGHTS
-from gapless.explain.roles import Role
+from gapless.explain.kinds.stack_roles import Role
 
 if TYPE_CHECKING:
     from gapless.explain.case import Case

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gapless.explain.finding import Stack
-from gapless.explain.roles import Role, role_of
+from gapless.explain.kinds.stack_roles import Role, role_of
 
 TORCH = "/venv/lib/python3.11/site-packages/torch/"
 MAIN = ("train.py", 41, "main")

@@ -20,16 +20,16 @@ import numpy as np
 
 from gapless.explain.among import among
 from gapless.explain.finding import ACTIVATIONS, GRADIENTS, OPTIMIZER, TEMPORARY, UNKNOWN, WEIGHTS
-from gapless.explain.gradients import THREADS
-from gapless.explain.lives import WORKSPACE_BYTES
-from gapless.explain.phases import Phase
-from gapless.explain.prehistory import likely_weights_first
+from gapless.explain.kinds.gradients import THREADS
+from gapless.explain.kinds.lifetimes import WORKSPACE_BYTES
+from gapless.explain.kinds.phases import Phase
+from gapless.explain.kinds.weights_before import likely_weights_first
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gapless.explain.gradients import Gradients
-    from gapless.explain.lives import Lives
+    from gapless.explain.kinds.gradients import Gradients
+    from gapless.explain.kinds.lifetimes import Lives
 
 _LEAST_COPIES = 3
 _NEARLY = 0.9

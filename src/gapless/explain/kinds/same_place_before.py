@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gapless.explain.lives import UNTOLD, Lives
+from gapless.explain.kinds.lifetimes import UNTOLD, Lives
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

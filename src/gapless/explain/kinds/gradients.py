@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapless.explain.among import among
-from gapless.explain.lives import UNTOLD, WORKSPACE_BYTES, Lives
-from gapless.explain.phases import Phase
-from gapless.explain.roles import Role
+from gapless.explain.kinds.lifetimes import UNTOLD, WORKSPACE_BYTES, Lives
+from gapless.explain.kinds.phases import Phase
+from gapless.explain.kinds.stack_roles import Role
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
