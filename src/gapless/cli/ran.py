@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gapless.cli.explain_known import Known
+from gapless.cli.redacting import redactor_of as redactor_of_recordings
 from gapless.errors import InputError
 from gapless.explain import explain_all
 from gapless.recording import open_recordings
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gapless.cards import Card
+    from gapless.report.redact import Redactor
 
 
 def explained(facts: dict[str, Any], card: Card) -> RanProcess:
@@ -26,6 +28,12 @@ def explained(facts: dict[str, Any], card: Card) -> RanProcess:
     recordings = open_recordings(facts["snapshot"]) if facts["snapshot"] else []
     with ProgressLine(sys.stderr) as progress:
         return RanProcess(facts, [known.answer(one, progress) for one in explain_all(recordings, known.options)])
+
+
+def redactor_of(processes: Sequence[RanProcess]) -> Redactor:
+    """Of every path that the report can tell."""
+    recordings = [explanation.recording for one in processes for explanation, _ in one.explanations]
+    return redactor_of_recordings(recordings, {row["file"] for one in processes for row in one.facts["assumptions"]})
 
 
 def save(processes: Sequence[RanProcess], target: Path) -> None:

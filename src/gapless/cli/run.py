@@ -74,7 +74,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Runs it; its own exit status, or 71 where it ran out of memory."""
     from gapless.cards import find_card  # noqa: PLC0415  (so that --help loads nothing)
-    from gapless.cli.ran import explained, save  # noqa: PLC0415
+    from gapless.cli.ran import explained, redactor_of, save  # noqa: PLC0415
+    from gapless.report.terminal import Terminal  # noqa: PLC0415
     from gapless.report.virtual_run import to_json, to_text  # noqa: PLC0415
     from gapless.virtual import launch  # noqa: PLC0415
 
@@ -105,10 +106,12 @@ def run(args: argparse.Namespace) -> int:
         processes = [explained(facts, card) for facts in ended.processes]
         if args.save is not None:
             save(processes, Path(args.save))
+        redactor = redactor_of(processes) if args.redact else None
         if args.format == "json":
-            print(json.dumps(to_json(ended, card, processes)))
+            answer = to_json(ended, card, processes)
+            print(json.dumps(redactor.json(answer) if redactor else answer))
         else:
-            to_text(ended, card, processes, sys.stderr, redact=args.redact)
+            to_text(ended, card, processes, Terminal(sys.stderr, redactor))
     return _status(ended)
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from gapless.explain import Explanation
 from gapless.explain.ranks import join_ranks
 from gapless.report.explanation import to_text as explanation_to_text
 from gapless.report.ranks import to_text as ranks_to_text
-from gapless.report.redact import Redactor
-from gapless.report.terminal import Terminal
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.cards import Card
+    from gapless.report.terminal import Terminal
     from gapless.tune import Fix
     from gapless.virtual.launch import Ended
 
@@ -44,12 +42,8 @@ class RanProcess:
         return None if rank is None else int(rank)
 
 
-def to_text(ended: Ended, card: Card, processes: list[RanProcess], stream: TextIO, *, redact: bool = False) -> None:
+def to_text(ended: Ended, card: Card, processes: list[RanProcess], terminal: Terminal) -> None:
     """Writes the report."""
-    paths = [one.snapshot for one in processes if one.snapshot]
-    recordings = [explanation.recording for one in processes for explanation, _ in one.explanations]
-    frames = {frame for one in recordings for frame in one.frames()} if redact else set()
-    terminal = Terminal(stream, Redactor(paths, frames) if redact else None)
     how = "ran out of memory" if ended.ran_out else f"ended with status {ended.status}"
     terminal.line(f"gapless: on {card.name}, a card that is not there, with PyTorch {ended.torch.version}: {how}")
     if not processes:
@@ -113,8 +107,7 @@ def _unknown(process: RanProcess, terminal: Terminal) -> None:
 
 def foreign_libraries(facts: dict[str, Any]) -> list[str]:
     """Libraries other than PyTorch's own whose kernels were launched."""
-    names = (Path(path).name for path in facts["kernel_libraries"])
-    return sorted(name for name in names if not name.startswith(_KNOWN_LIBRARIES))
+    return sorted(name for name in facts["kernel_libraries"] if not name.startswith(_KNOWN_LIBRARIES))
 
 
 def to_json(ended: Ended, card: Card, processes: list[RanProcess]) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class Run:
             "launches": self._card.launches(),
             "assumptions": self._assumptions.to_json(),
             "default_answers": defaults,
-            "kernel_libraries": launches,
+            "kernel_libraries": _by_name(launches),
             "devices": [self._device(index) for index in range(torch.cuda.device_count())],
         }
         path = Path(self._plan.folder) / f"{name}.json"
@@ -158,3 +158,11 @@ class Run:
             "retries": int(stats.get("num_alloc_retries", 0)),
             "ooms": int(stats.get("num_ooms", 0)),
         }
+
+
+def _by_name(launches: dict[str, int]) -> dict[str, int]:
+    """Counts by the names of files; two folders may hold libraries of one name."""
+    named: dict[str, int] = {}
+    for path, count in launches.items():
+        named[Path(path).name] = named.get(Path(path).name, 0) + count
+    return named
