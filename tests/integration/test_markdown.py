@@ -42,3 +42,14 @@ def test_doubts_are_there(name: str, code: str, doubt: str) -> None:
     assert markdown.split()[-len(doubts) :] == doubts
     assert doubt in markdown
     assert code in markdown
+
+
+def test_on_a_card_where_a_run_that_did_not_fail_fails_outcomes_are_those_of_the_recorded_run() -> None:
+    path = VERDICTS / "ok000_hit_ordinary_training.pickle.gz"
+    text, markdown = (
+        gapless("explain", path, "--card", "1500MiB", "--format", form).stdout for form in ("text", "markdown")
+    )
+
+    assert "Nothing failed in the recorded run. With " in markdown
+    assert "| serves all recorded |" in markdown
+    assert "serves the request" not in text + markdown

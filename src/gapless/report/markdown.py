@@ -37,7 +37,7 @@ def to_markdown(explanation: Explanation, fixes: Sequence[Fix], terminal: Termin
     if best is not None and best.call is not None:
         terminal.line(f"\n```python\n{best.call}  # before anything is allocated\n```")
     _table(("at the moment", "size"), _facts(facts), terminal)
-    _fixes(fixes, terminal, has_failed=explanation.case.moment.is_failure)
+    _fixes(fixes, terminal, has_failed=explanation.case.recorded_moment.is_failure)
     held = [
         (format_bytes(holder.bytes), str(holder.blocks), holder.kind, _code(place(terminal.frame(holder.at))))
         for holder in explanation.holders[:_MOST_PLACES]

@@ -61,7 +61,7 @@ def to_text(
     recording: Recording, replay: Replay, under: str, terminal: Terminal, state: ReplayedState | None = None
 ) -> None:
     """The self-check, then what the program takes `under` given conditions, in words, and the memory at a moment."""
-    terminal.line(terminal.paint(check_line(recording), "bold"))
+    terminal.line(terminal.paint(_check_line(recording), "bold"))
     check = recording.check
     if recording.trace.contradiction_count:
         terminal.paragraph(doubt(recording), 2)
@@ -113,8 +113,7 @@ def doubt(recording: Recording) -> str:
     )
 
 
-def check_line(recording: Recording) -> str:
-    """How much of a recording the model repeats."""
+def _check_line(recording: Recording) -> str:
     check = recording.check
     if check is None or check.events_checked == 0:
         held = "no events" if recording.event_count == 0 else "no event that allocates or frees"

@@ -9,7 +9,7 @@ from gapless.conf import line_to_copy
 from gapless.explain.engine import input_to_json, replay_to_json
 from gapless.explain.words import plural
 from gapless.report.other_devices import others_to_text
-from gapless.report.replay import check_line
+from gapless.report.trust import trust_in
 from gapless.report.tune_table import tried_to_text
 from gapless.tune import Kind
 from gapless.tune.grading import is_reached_unchanged
@@ -176,12 +176,8 @@ def _remarks(result: TuneResult, terminal: Terminal) -> None:
     terminal.paragraph(f"No setting can need less than {bound}, the peak of live bytes; it may be out of reach.", 0)
     for risk in result.best.fix.risks if result.best else ():
         terminal.paragraph(f"{risk.name}: {risk.message}", 0)
-    terminal.paragraph(f"Replay: {check_line(case.recording)}", 0)
-    first = case.recording.check.first_difference if case.recording.check else None
-    if first is not None:
-        terminal.paragraph(
-            f"First difference at event {first.event}: recorded {first.recorded}, replayed {first.replayed}.", 0
-        )
+    for sentence in trust_in(case.recording):
+        terminal.paragraph(sentence, 0)
 
 
 def _room(result: TuneResult) -> str:
