@@ -28,10 +28,10 @@ def file_of(schema: str) -> str:
     return schema.replace("/", "-") + SUFFIX
 
 
-def validate(document: Any) -> None:
-    """Raises where a document is not as the schema that it names says."""
+def validate(document: Any, schema: str | None = None) -> None:
+    """Raises where a document is not as the schema says that it names, or that is given."""
     known = schemas()
     registry: Registry[Any] = Registry().with_resources(
         (name, Resource.from_contents(schema)) for name, schema in known.items()
     )
-    Draft202012Validator(known[file_of(document["schema"])], registry=registry).validate(document)
+    Draft202012Validator(known[file_of(schema or document["schema"])], registry=registry).validate(document)

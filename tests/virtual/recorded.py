@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.schemas import validate
 from tests.virtual.runs import PROGRAMS, environment
 
 _LIMIT_SECONDS = 300
@@ -27,13 +28,18 @@ class Recorded:
     def capsule(self) -> dict[str, Any]:
         """The only capsule."""
         (path,) = self.folder.glob("*.capsule.json")
-        return dict(json.loads(path.read_text()))
+        capsule = dict(json.loads(path.read_text()))
+        validate(capsule)
+        return capsule
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """All rows of the only process."""
         (path,) = self.folder.glob("*.steps.jsonl")
-        return [json.loads(line) for line in path.read_text().splitlines()]
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        for row in rows:
+            validate(row, "gapless.steps/1")
+        return rows
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -50,10 +56,15 @@ class Recorded:
 def record(python: Path, folder: Path, program: str, *words: str, card: str = "2GiB", **variables: str) -> Recorded:
     """Run one of the programs with GAPLESS_RECORD; the variables belong to its environment."""
     out = folder / "recording"
-    command = [str(python), "-m", "gapless", "run", "--card", card, "--format", "json", str(PROGRAMS / program), *words]
-    env = {**environment(), "GAPLESS_RECORD": str(out), **variables}
+    return run_and_look(python, out, str(PROGRAMS / program), *words, card=card, GAPLESS_RECORD=str(out), **variables)
+
+
+def run_and_look(python: Path, out: Path, *words: str, card: str = "2GiB", **variables: str) -> Recorded:
+    """Run a command on the pretend card and look into a folder beside which it runs."""
+    command = [str(python), "-m", "gapless", "run", "--card", card, "--format", "json", *words]
+    env = {**environment(), **variables}
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=False, env=env, cwd=folder
+        command, capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=False, env=env, cwd=out.parent
     )
     return Recorded(done.returncode, done.stderr, out)
 

@@ -68,7 +68,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Runs it; its own exit status."""
     command = command_of(words_of(args), "gapless record")
-    folder = args.out or time.strftime("gapless-recording-%Y%m%d-%H%M%S")
+    folder = time.strftime("gapless-recording-%Y%m%d-%H%M%S") if args.out is None else args.out
     try:
         options = Options(folder, args.max_events, args.snapshot_seconds, args.threshold, args.signal, args.reset_peaks)
     except ValueError as error:
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     found = [path for path in _capsules(folder) if path not in known]
     shown = shlex.quote(folder)
     if not found:
-        say("gapless: nothing was recorded: no process used a GPU with PyTorch")
+        say("gapless: nothing was recorded: no process used a GPU with PyTorch, or its Python has no gapless")
     elif status == 0:
         say(f"gapless: recorded in {shown}; to see what took memory: gapless explain {shown}")
     return status_of(status)

@@ -24,7 +24,6 @@ class Hooks:
 
     def __init__(self) -> None:
         self._undo: list[Callable[[], object]] = []
-        self._pid = os.getpid()
 
     def remove(self) -> None:
         """Take out all that can be; others may have put theirs around ours."""

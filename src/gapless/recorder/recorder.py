@@ -12,9 +12,10 @@ from gapless.recorder import phase
 from gapless.recorder.failure import failure_of, is_of_memory
 from gapless.recorder.hooks import Hooks
 from gapless.recorder.quiet import quietly, say, say_once
-from gapless.recorder.recording import Recording
+from gapless.recorder.recording import Occasion, Recording
 
 if TYPE_CHECKING:
+    from gapless.recorder.failure import Failure
     from gapless.recorder.memory import Memory
     from gapless.recorder.options import Options
 
@@ -32,6 +33,7 @@ class Recorder:
         self._hooks = Hooks()
         self._torch: Any = None
         self._recording: Recording | None = None
+        self._error: Failure | None = None
         self._over_threshold = False
         self._ended = False
 
@@ -73,7 +75,7 @@ class Recorder:
         self._watch_memory(recording)
         self._hooks.at_optimizer(self._before_optimizer, self._after_optimizer)
         self._hooks.at_exception(self._exception)
-        self._hooks.at_signal(self._options.signal, lambda: recording.occasion("signal"))
+        self._hooks.at_signal(self._options.signal, self._signalled)
         self._hooks.at_exit(self.end)
 
     @quietly("PyTorch does not tell of requests that fail")
@@ -102,24 +104,29 @@ class Recorder:
             return
         if any(one.device_total_bytes - one.device_free_bytes >= most * one.device_total_bytes for one in devices):
             self._over_threshold = True
-            recording.occasion("threshold")
+            recording.occasion(Occasion("threshold", phase="optimizer"))
+
+    @quietly(_HERE)
+    def _signalled(self) -> None:
+        if self._recording is not None:
+            where = phase.phase_now(self._torch), phase.stack_now()
+            self._recording.occasion(Occasion("signal", None, *where))
 
     @quietly(_HERE)
     def _exception(self, error: BaseException) -> None:
+        """Nobody caught it."""
         recording = self._recording
-        if recording is None or not is_of_memory(self._torch, error):
+        if recording is None:
             return
-        failure = failure_of(error)
+        self._error = failure_of(error)
         is_torchs = isinstance(error, self._torch.cuda.OutOfMemoryError)
         if is_torchs and recording.failed and not recording.has_unwritten_failure:
             return  # written when the request failed
-        trace = error.__traceback__
-        recording.occasion(
-            "out_of_memory" if is_torchs else "library_out_of_memory",
-            failure,
-            phase.phase_of_traceback(trace),
-            phase.stack_of_traceback(trace),
-        )
+        if is_of_memory(self._torch, error):
+            trace = error.__traceback__
+            where = phase.phase_of_traceback(trace), phase.stack_of_traceback(trace)
+            reason = "out_of_memory" if is_torchs else "library_out_of_memory"
+            recording.occasion(Occasion(reason, self._error, *where, ends_program=True))
 
     @quietly(_HERE)
     def _last(self, recording: Recording, error: BaseException | None) -> None:
@@ -127,7 +134,7 @@ class Recorder:
             self._recording = recording
             self._exception(error)
             self._recording = None
-        recording.occasion("exit")
+        recording.occasion(Occasion("exit", self._error, ends_program=True))
         recording.stop()
         if recording.failed:
             folder = shlex.quote(os.path.relpath(recording.files.folder))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gapless.recorder import memory, phase
@@ -20,9 +21,34 @@ if TYPE_CHECKING:
 
 _WEIGHT = {"exit": 0, "threshold": 1, "signal": 2, "library_out_of_memory": 2, "out_of_memory": 2}
 """A snapshot is never replaced by one of an occasion that weighs less."""
+_MOST_OCCASIONS = 20
 _ALWAYS_WRITTEN = 3
 _WRITING_SHARE = 0.02
 """Of the run's time that may go into snapshots, after the first few: a program may live on failures that it catches."""
+
+
+@dataclass(frozen=True)
+class Occasion:
+    """Why something is written."""
+
+    reason: str
+    """One of `_WEIGHT`."""
+    failure: Failure | None = None
+    phase: str = "other"
+    stack: list[str] = field(default_factory=list)
+    """Places in the program, innermost first."""
+    ends_program: bool = False
+    """Whether there is no later one: then it is written whatever writing has cost."""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether memory ran out."""
+        return self.reason.endswith("out_of_memory")
+
+    def to_json(self) -> dict[str, Any]:
+        """What it is, in brief."""
+        failure = self.failure.to_json() if self.failure else None
+        return {"reason": self.reason, "phase": self.phase, "failure": failure}
 
 
 class Recording:
@@ -57,16 +83,14 @@ class Recording:
         """A request of PyTorch's is about to fail."""
         held = memory.read(self._torch, device).to_json()
         failure = failed_request(device, requested_bytes, limit_bytes, free_bytes, held)
-        self.occasion("out_of_memory", failure, phase.phase_now(self._torch), phase.stack_now())
+        self.occasion(Occasion("out_of_memory", failure, phase.phase_now(self._torch), phase.stack_now()))
 
-    def occasion(
-        self, reason: str, failure: Failure | None = None, at_phase: str | None = None, stack: list[str] | None = None
-    ) -> None:
+    def occasion(self, occasion: Occasion) -> None:
         """Write the capsule, then the snapshot. While one is written, another occasion is passed over."""
         if os.getpid() != self.pid or not self._lock.acquire(blocking=False):
             return
         try:
-            self._write(reason, failure, at_phase or phase.phase_now(self._torch), stack)
+            self._write(occasion)
         except Exception as error:
             complain(error, f"what was recorded cannot be written to {self.files.folder}")
         finally:
@@ -87,49 +111,50 @@ class Recording:
         if torch._C._cuda_isHistoryEnabled() and "GAPLESS_VIRTUAL" not in os.environ:
             return "program"
         self._counted = {one: memory.event_count(torch, one) for one in range(torch.cuda.device_count())}
-        torch.cuda.memory._record_memory_history("all", stacks="python", max_entries=self._options.max_events)
+        try:
+            torch.cuda.memory._record_memory_history("all", stacks="python", max_entries=self._options.max_events)
+        except Exception as error:
+            complain(error, "PyTorch records no events, so there are numbers alone")
+            return "nobody"
         return "gapless"
 
-    def _write(self, reason: str, failure: Failure | None, at_phase: str, stack: list[str] | None) -> None:
+    def _write(self, occasion: Occasion) -> None:
         began = time.monotonic()
-        is_failure = reason in {"out_of_memory", "library_out_of_memory"}
+        devices = memory.devices_in_use(self._torch)
+        brief = {**occasion.to_json(), "time_us": time.time_ns() // 1000, "step": self.steps.count}
         capsule = {
-            "reason": reason,
-            "time_us": time.time_ns() // 1000,
-            "step": self.steps.count,
-            "phase": at_phase,
-            "failure": failure.to_json() if failure else None,
+            **brief,
             **self._about,
-            "devices": [memory.read(self._torch, one).to_json() for one in memory.devices_in_use(self._torch)],
+            "devices": [memory.read(self._torch, one).to_json() for one in devices],
             "recorder": self.recorder if self._is_recorded() else "nobody",
-            "stack": stack or [],
+            "stack": occasion.stack,
             "earlier": list(self._occasions),
         }
-        self.failed = self.failed or is_failure
-        note = self._why_not(reason)
-        waiting = Written(None, 0, 0.0, note or "being written")
-        if not note or is_failure:
+        self.failed = self.failed or occasion.is_failure
+        written = Written(None, 0, 0.0, self._why_not(occasion))
+        if not written.note or occasion.is_failure:
+            waiting = written if written.note else replace(written, note="not written yet")
             write_capsule(self.files, {**capsule, "snapshot": waiting.to_json()})
-        capsule_seconds = time.monotonic() - began
-        written = waiting if note else self._snapshot(reason)
-        if written is not waiting:
+        capsule["capsule_seconds"] = time.monotonic() - began
+        if not written.note:
+            written = self._snapshot(occasion.reason)
             capsule["devices"] = self._with_largest(capsule["devices"])
-            write_capsule(self.files, {**capsule, "snapshot": written.to_json(), "capsule_seconds": capsule_seconds})
-        self.has_unwritten_failure = is_failure and written.path is None
-        brief = {name: capsule[name] for name in ("reason", "time_us", "step", "phase", "failure")}
-        self._occasions = [*self._occasions, brief][-20:]
+            write_capsule(self.files, {**capsule, "snapshot": written.to_json()})
+        self.has_unwritten_failure = occasion.is_failure and written.path is None
+        self._occasions = [*self._occasions, brief][-_MOST_OCCASIONS:]
         self.steps.write({"row": "occasion", **brief, "snapshot": written.to_json()})
         self.steps.flush()
         self._writing_seconds += time.monotonic() - began
 
-    def _why_not(self, reason: str) -> str:
+    def _why_not(self, occasion: Occasion) -> str:
         """Why there shall be no snapshot; empty where there shall."""
         if self._options.snapshot_seconds == 0:
             return "not asked for"
-        if _WEIGHT[reason] < self._weight:
-            return "an earlier one, of what weighs more, is kept"
+        if _WEIGHT[occasion.reason] < self._weight:
+            return "not written: an earlier one, of what weighs more, is kept"
         elapsed = time.monotonic() - self._began
-        if len(self._occasions) >= _ALWAYS_WRITTEN and self._writing_seconds > _WRITING_SHARE * elapsed:
+        is_costly = len(self._occasions) >= _ALWAYS_WRITTEN and self._writing_seconds > _WRITING_SHARE * elapsed
+        if is_costly and not occasion.ends_program:
             return f"not written: {self._writing_seconds:.1f} of {elapsed:.1f} s went into writing already"
         return ""
 

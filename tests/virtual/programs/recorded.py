@@ -1,6 +1,8 @@
 """Trains while it is recorded, and comes to one of several ends: python recorded.py END."""
 
+import atexit
 import os
+import resource
 import signal
 import sys
 import threading
@@ -9,6 +11,9 @@ import torch
 from torch import nn
 
 MIB = 1 << 20
+if sys.argv[1] == "fills_the_disk":  # as far as the recorder sees: files end at 100 bytes until all else is over
+    atexit.register(resource.setrlimit, resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 model = nn.Sequential(nn.Linear(512, 2048), nn.ReLU(), nn.Linear(2048, 512)).cuda()
 optimizer = torch.optim.AdamW(model.parameters())
 
@@ -37,8 +42,10 @@ def fails_backward() -> None:
     """A gradient that is too large."""
     train()
     free, _ = torch.cuda.mem_get_info()
-    large = torch.empty(free // 4 // 3, device="cuda", requires_grad=True)
-    large.mul(2).mul(3).sum().backward()
+    quarter = torch.empty(free // 16, device="cuda", requires_grad=True)
+    second = quarter.mul(2)
+    third = second.mul(3)
+    third.sum().backward()
 
 
 def fails_in_a_thread() -> None:
@@ -56,6 +63,12 @@ def catches() -> None:
         except torch.cuda.OutOfMemoryError:
             optimizer.zero_grad()
     train()
+
+
+def fills_the_disk() -> None:
+    """Nothing can be written."""
+    train()
+    step(1 << 18)
 
 
 def leaves() -> None:
@@ -87,8 +100,10 @@ def full() -> None:
 
 
 def library() -> None:
-    """A library beside PyTorch finds no memory."""
+    """A library beside PyTorch finds no memory, most of which PyTorch keeps unused."""
     train()
+    free, _ = torch.cuda.mem_get_info()
+    torch.empty(free - 64 * MIB, dtype=torch.uint8, device="cuda")
     raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")
 
 
