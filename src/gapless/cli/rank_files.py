@@ -18,6 +18,7 @@ from gapless.explain import Explanation, explain
 from gapless.explain.options import parse_at
 from gapless.explain.rank import rank_of_name
 from gapless.explain.ranks import Ranks, join_ranks
+from gapless.recorder.files import CAPSULE
 from gapless.recording.choosing import rest_of
 from gapless.sources.folder import Twins, files_in
 from gapless.sources.log import read_log
@@ -126,6 +127,7 @@ class RankFiles:
 
 def _log(path: Path) -> LogScan:
     scan = read_log(path)  # text without a failure, in a file named as a snapshot, is a snapshot that was spoiled
-    if _NO_LOGS_NAME.search(path.name) and not scan.messages and not scan.libraries:
+    is_named_otherwise = _NO_LOGS_NAME.search(path.name) and not path.name.endswith(CAPSULE)
+    if is_named_otherwise and not scan.messages and not scan.libraries:
         raise FormatError(f"{path} is text, neither a memory snapshot nor the log of a failure")
     return scan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -29,7 +29,7 @@ class Memory:
 
     def to_json(self) -> dict[str, int]:
         """All of it."""
-        return asdict(self)
+        return dict(vars(self))  # asdict takes ten times as long
 
 
 def read(torch: Any, device: int) -> Memory:

@@ -28,7 +28,7 @@ def record(
 
     Args:
         folder: Where files are written, a few for each process; `gapless explain FOLDER` reads it.
-        max_events: Most events that each device keeps; some 400 bytes each.
+        max_events: Most events that each device keeps; 300 to 900 bytes of host memory each.
         snapshot_seconds: Longest that writing one snapshot may take; 0 writes none.
         threshold: Part of a device's memory, 0 to 1, at which a snapshot is written once; 0 for never.
         signal: Name of the signal at which a snapshot is written (`USR1`), `none`, or `auto`.
