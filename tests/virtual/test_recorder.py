@@ -45,6 +45,7 @@ def test_each_step_has_a_row(python: Path, tmp_path: Path) -> None:
     assert done.capsule["reason"] == "exit"
     assert done.capsule["failure"] is None
     assert "explain" not in done.printed
+    assert explain(python, done.folder)["left_out"] == []
 
 
 def test_one_part_of_a_program_is_recorded_and_then_left_alone(python: Path, tmp_path: Path) -> None:
