@@ -22,7 +22,15 @@ class Recorded:
     status: int
     printed: str
     """On stderr, by the program and the recorder."""
+    report: str
+    """Of `gapless run`, as JSON."""
     folder: Path
+
+    @property
+    def code(self) -> str:
+        """The verdict of `gapless run` on the only process."""
+        ((explanation,),) = (process["explanations"] for process in json.loads(self.report)["processes"])
+        return str(explanation["verdict"]["code"])
 
     @property
     def capsule(self) -> dict[str, Any]:
@@ -66,7 +74,7 @@ def run_and_look(python: Path, out: Path, *words: str, card: str = "2GiB", **var
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=False, env=env, cwd=out.parent
     )
-    return Recorded(done.returncode, done.stderr, out)
+    return Recorded(done.returncode, done.stderr, done.stdout, out)
 
 
 def explain(python: Path, folder: Path) -> dict[str, Any]:

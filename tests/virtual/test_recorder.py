@@ -28,6 +28,7 @@ def test_a_failing_request_is_written_before_it_unwinds_and_explained(python: Pa
     assert any("recorded.py" in line for line in capsule["stack"])
     assert not any("gapless/" in line for line in capsule["stack"])
     assert "oom" in done.actions()
+    assert done.code == "OOM101", "and the report of `gapless run` has its events"
     assert [row["code"] for row in answer["ranks"]] == ["OOM101"]
     assert done.printed.count("gapless explain recording") == 1
 

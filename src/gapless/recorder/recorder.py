@@ -35,7 +35,7 @@ class Recorder:
         self._recording: Recording | None = None
         self._error: Failure | None = None
         self._over_threshold = False
-        self._ended = False
+        self._ended = self._process_ends = False
 
     def begin(self) -> bool:
         """Record from now on, or from when PyTorch is imported and uses a GPU; False where another one does."""
@@ -61,6 +61,10 @@ class Recorder:
             self._last(recording, error)
         self._hooks.remove()
 
+    def _at_exit(self) -> None:
+        self._process_ends = True
+        self.end()
+
     @quietly(_HERE)
     def _found_torch(self, torch: Any) -> None:
         self._torch = torch
@@ -76,7 +80,7 @@ class Recorder:
         self._hooks.at_optimizer(self._before_optimizer, self._after_optimizer)
         self._hooks.at_exception(self._exception)
         self._hooks.at_signal(self._options.signal, self._signalled)
-        self._hooks.at_exit(self.end)
+        self._hooks.at_exit(self._at_exit)
 
     @quietly("PyTorch does not tell of requests that fail")
     def _watch_memory(self, recording: Recording) -> None:
@@ -135,7 +139,7 @@ class Recorder:
             self._exception(error)
             self._recording = None
         recording.occasion(Occasion("exit", self._error, ends_program=True))
-        recording.stop()
+        recording.stop(process_ends=self._process_ends)
         if recording.failed:
             folder = shlex.quote(os.path.relpath(recording.files.folder))
             say(f"the failure is recorded in {folder}; to see why: gapless explain {folder}")

@@ -96,11 +96,11 @@ class Recording:
         finally:
             self._lock.release()
 
-    def stop(self) -> None:
-        """Let PyTorch forget and keep no history, where we began it, and close the rows."""
-        if self.recorder == "gapless":
-            self._torch.cuda.memory._record_memory_history(None)
+    def stop(self, *, process_ends: bool) -> None:
+        """Close the rows; and where the program goes on, let PyTorch keep no more history, if it is we who asked it."""
         self.steps.close()
+        if self.recorder == "gapless" and not process_ends:
+            self._torch.cuda.memory._record_memory_history(None)
 
     def _begin_history(self) -> str:
         """Who records: `gapless`, the `program` itself, or nobody, as only PyTorch's own allocator keeps a history."""
@@ -131,6 +131,7 @@ class Recording:
             "earlier": list(self._occasions),
         }
         self.failed = self.failed or occasion.is_failure
+        self.has_unwritten_failure = occasion.is_failure
         written = Written(None, 0, 0.0, self._why_not(occasion))
         if not written.note or occasion.is_failure:
             waiting = written if written.note else replace(written, note="not written yet")

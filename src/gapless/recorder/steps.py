@@ -87,10 +87,14 @@ class Steps:
                 os.write(self._file, text.encode())
         except OSError as error:
             complain(error, f"no more rows can be written to {self._path}")
-            self.close()
+            self._close()
 
     def close(self) -> None:
         """No rows come any more."""
+        self.flush()
+        self._close()
+
+    def _close(self) -> None:
         if self._file is not None:
             os.close(self._file)
             self._file = None

@@ -45,7 +45,7 @@ def test_a_program_that_records_itself_is_left_alone(tmp_path: Path) -> None:
     torch.is_recorded = True
     recording = Recording(torch, Options(str(tmp_path)))
     recording.occasion(Occasion("exit"))
-    recording.stop()
+    recording.stop(process_ends=False)
 
     assert capsule_in(tmp_path)["recorder"] == "program"
     assert torch.recorded == []
@@ -130,6 +130,7 @@ def test_nothing_is_raised_where_nothing_can_be_written(tmp_path: Path, capsys: 
     for _ in range(3):
         recording.occasion(Occasion("out_of_memory"))
 
+    assert recording.has_unwritten_failure, "it is tried again when the program ends"
     assert capsys.readouterr().err.splitlines() == [
         f"gapless: what was recorded cannot be written to {tmp_path / 'gone'}: No such file or directory; "
         "the program goes on"
@@ -177,3 +178,12 @@ def test_expected_events_are_those_since_recording_began(tmp_path: Path) -> None
     recording.occasion(Occasion("exit"))
 
     assert capsule_in(tmp_path)["snapshot"]["path"] == "rank0.pickle"
+
+
+def test_history_is_left_where_the_process_ends(tmp_path: Path) -> None:
+    torch = FakeTorch()
+    Recording(torch, Options(str(tmp_path))).stop(process_ends=True)
+    assert torch.is_recorded
+
+    Recording(torch := FakeTorch(), Options(str(tmp_path))).stop(process_ends=False)
+    assert not torch.is_recorded

@@ -115,6 +115,15 @@ def test_rows_of_very_long_runs_are_thinned_out(tmp_path: Path) -> None:
     assert [row["step"] for row in case.rows()] == [99_999, 100_000, 100_010]
 
 
+def test_the_last_rows_are_written_at_the_end(tmp_path: Path) -> None:
+    case = Case(tmp_path, FakeTorch())
+    for _ in range(3):
+        case.step("a")
+    case.steps.close()
+
+    assert len(case.files.path(STEPS).read_text().splitlines()) == 1 + 3
+
+
 def test_the_first_row_that_cannot_be_written_is_the_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

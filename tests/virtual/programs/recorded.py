@@ -11,9 +11,8 @@ import torch
 from torch import nn
 
 MIB = 1 << 20
-if sys.argv[1] == "fills_the_disk":  # as far as the recorder sees: files end at 100 bytes until all else is over
-    atexit.register(resource.setrlimit, resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+# Before the recorder asks to be told of the end, so that this comes after it.
+atexit.register(resource.setrlimit, resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE))
 model = nn.Sequential(nn.Linear(512, 2048), nn.ReLU(), nn.Linear(2048, 512)).cuda()
 optimizer = torch.optim.AdamW(model.parameters())
 
@@ -66,7 +65,9 @@ def catches() -> None:
 
 
 def fills_the_disk() -> None:
-    """Nothing can be written."""
+    """As far as the recorder sees: from now on files end at 100 bytes."""
+    step()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
     train()
     step(1 << 18)
 
