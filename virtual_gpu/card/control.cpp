@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "card/calls.h"
+#include "card/charges.h"
 #include "card/contents.h"
 #include "card/export.h"
 #include "card/memory.h"
@@ -12,6 +13,9 @@ using namespace gapless::card;
 extern "C" {
 
 GAPLESS_EXPORT void gapless_card_counters(int device, MemoryCounters* out) { *out = memory_counters(device); }
+GAPLESS_EXPORT void gapless_card_charge(int device, int library, Charge* out) {
+  *out = charge_of(device, static_cast<Library>(library));
+}
 GAPLESS_EXPORT Address gapless_card_memory_begin() { return kMallocBegin; }
 GAPLESS_EXPORT Bytes gapless_card_memory_size() { return kDeviceEnd - kMallocBegin; }
 GAPLESS_EXPORT std::uint64_t gapless_card_launches() { return launch_count(); }

@@ -67,7 +67,10 @@ constexpr Key<std::uint64_t> kNumbers[] = {{"capacity", &Settings::capacity},
                                            {"lag", &Settings::lag},
                                            {"contents_limit", &Settings::contents_limit},
                                            {"cudnn_workspace", &Settings::cudnn_workspace},
-                                           {"cublaslt_workspace", &Settings::cublaslt_workspace}};
+                                           {"cublaslt_workspace", &Settings::cublaslt_workspace},
+                                           {"charge_nccl", &Settings::charge_nccl},
+                                           {"charge_cudnn", &Settings::charge_cudnn},
+                                           {"charge_cublas", &Settings::charge_cublas}};
 constexpr Key<std::string> kTexts[] = {{"name", &Settings::name},
                                        {"recorded_addresses", &Settings::recorded_addresses}};
 

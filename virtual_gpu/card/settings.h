@@ -45,6 +45,9 @@ struct Settings {
   int cudnn = 90100;                 // the version that the installed PyTorch asks for
   Bytes cudnn_workspace = 0;         // that each plan asks for
   Bytes cublaslt_workspace = 0;
+  Bytes charge_nccl = 0;  // what a communicator takes beside PyTorch,
+  Bytes charge_cudnn = 0;
+  Bytes charge_cublas = 0;  // and a handle of these
 };
 
 // Parsed at the first call. An unknown key or a value that is none ends the process with a message.

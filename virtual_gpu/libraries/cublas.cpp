@@ -1,10 +1,14 @@
 // cuBLAS: handles exist; every product succeeds and computes nothing.
 #include "abi/runtime.h"
+#include "card/charges.h"
 #include "card/objects.h"
 
 namespace {
 
+constexpr int kAllocFailed = 3;
+
 struct Handle {
+  gapless::card::Held held;
   int math_mode = 0;
   int pointer_mode = 0;
   void* stream = nullptr;
@@ -15,10 +19,14 @@ Handle& of(void* handle) { return *static_cast<Handle*>(handle); }
 }  // namespace
 
 GAPLESS_API int cublasCreate_v2(void** handle) {
-  *handle = gapless::card::make_object<Handle>();
+  auto* const made = gapless::card::make_object<Handle>();
+  *handle = made;
+  return gapless::card::take(gapless::card::Library::kCublas, &made->held) ? 0 : kAllocFailed;
+}
+GAPLESS_API int cublasDestroy_v2(void* handle) {
+  gapless::card::give_back(gapless::card::Library::kCublas, &of(handle).held);
   return 0;
 }
-GAPLESS_API int cublasDestroy_v2(void*) { return 0; }
 GAPLESS_API int cublasGetVersion_v2(void*, int* version) {
   *version = GAPLESS_CUDA_MAJOR == 13 ? 130101 : 120804;
   return 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "abi/runtime.h"
+#include "card/charges.h"
 #include "card/contents.h"
 #include "card/memory.h"
 #include "card/objects.h"
@@ -19,6 +20,7 @@ struct UniqueId {  // passed by value
 };
 
 struct Communicator {
+  card::Held held;
   int ranks = 1;
   int rank = 0;
 };
@@ -28,7 +30,7 @@ int make(void** out, int ranks, int rank) {
   communicator->ranks = std::max(ranks, 1);
   communicator->rank = rank;
   *out = communicator;
-  return 0;
+  return card::take(card::Library::kNccl, &communicator->held) ? 0 : kUnhandledCudaError;
 }
 
 Communicator& of(void* communicator) { return *static_cast<Communicator*>(communicator); }
@@ -72,6 +74,11 @@ GAPLESS_API int ncclCommInitAll(void** communicators, int count, const int*) {
 GAPLESS_API int ncclCommSplit(void* communicator, int, int, void** part, void*) {
   return make(part, of(communicator).ranks, of(communicator).rank);
 }
+GAPLESS_API int ncclCommDestroy(void* communicator) {
+  if (communicator != nullptr) card::give_back(card::Library::kNccl, &of(communicator).held);
+  return 0;
+}
+GAPLESS_API int ncclCommAbort(void* communicator) { return ncclCommDestroy(communicator); }
 GAPLESS_API int ncclCommGetAsyncError(void*, int* error) {
   *error = 0;
   return 0;

@@ -7,20 +7,17 @@ import json
 import os
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gapless.cli.command_words import add_command_words, words_of
 from gapless.cli.common import FORMATS, settings_text
 from gapless.cli.poses import poses_of
+from gapless.cli.pretend_card import add_driver_options, pretend_card, with_context
 from gapless.errors import InputError
-from gapless.units import format_bytes, parse_bytes
 from gapless.user_command import command_of, status_of
-from gapless.virtual.cards import ADDRESSES, virtual_card
 
 if TYPE_CHECKING:
-    from gapless.cards import Card
     from gapless.virtual.launch import Ended
 
 OUT_OF_MEMORY = 71
@@ -49,13 +46,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--world", metavar="N", type=int, help="pose as ranks of a job of N, without torchrun")
     parser.add_argument("--rank", metavar="LIST", help="with --world: which ranks, like 0,63,255 (default: 0)")
     parser.add_argument("--conf", metavar="TEXT", help="settings of PyTorch's allocator for this run")
-    parser.add_argument("--context", metavar="SIZE", help="what the CUDA context takes (default: the card's)")
-    parser.add_argument(
-        "--addresses",
-        choices=ADDRESSES,
-        default="ascending",
-        help="how the driver chooses addresses; up to PyTorch 2.11 it matters a little (default: ascending)",
-    )
+    add_driver_options(parser)
     parser.add_argument("--steps", metavar="N", type=int, help="stop after N steps of an optimizer")
     parser.add_argument("--save", metavar="FILE", help="keep the recording: a snapshot, or a folder for several ranks")
     parser.add_argument(
@@ -83,9 +74,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("--steps counts from 1")
     if not 0 <= args.selected <= 1:
         raise InputError(f"{args.selected} is not a part of a whole, 0 to 1", where="--selected")
-    card = find_card(args.card)
-    if args.context is not None:
-        card = with_context(card, parse_bytes(args.context, "--context"))
+    card = with_context(find_card(args.card), args.context)
     command = command_of(words_of(args), "gapless run --card 24GiB")
     gpus, poses = poses_of(args.gpus, args.world, args.rank, command)
     env = dict(os.environ)
@@ -95,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         ended = launch.run_as(
             poses,
             command,
-            replace(virtual_card(card, gpus), addresses=args.addresses),
+            pretend_card(card, gpus, args),
             Path(folder),
             env=env,
             stdout=None if args.format == "text" else sys.stderr.fileno(),  # the answer is alone on standard output
@@ -113,17 +102,6 @@ def run(args: argparse.Namespace) -> int:
         else:
             to_text(ended, card, processes, Terminal(sys.stderr, redactor))
     return _status(ended)
-
-
-def with_context(card: Card, context_bytes: int) -> Card:
-    """The same card with another context.
-
-    Raises:
-        InputError: Nothing is left beside it.
-    """
-    if context_bytes >= card.total_bytes:
-        raise InputError(f"a context of {format_bytes(context_bytes)} leaves nothing of the card", where="--context")
-    return replace(card, capacity_bytes=card.total_bytes - context_bytes)
 
 
 def _status(ended: Ended) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gapless.explain import Explanation
 from gapless.explain.ranks import join_ranks
+from gapless.explain.words import plural
 from gapless.report.explanation import to_text as explanation_to_text
 from gapless.report.ranks import to_text as ranks_to_text
 from gapless.units import format_bytes
@@ -89,6 +90,21 @@ def _peaks(process: RanProcess, card: Card, terminal: Terminal) -> None:
             f"  {who}device {device['device']}: {format_bytes(device['allocated_bytes_peak'])} allocated and "
             f"{format_bytes(reserved)} reserved at most, {spare} to spare"
         )
+    _beside(process, card, terminal)
+
+
+def _beside(process: RanProcess, card: Card, terminal: Terminal) -> None:
+    """What is on the card beside PyTorch: each with its own line, for each can be changed."""
+    context = card.total_bytes - card.capacity_bytes
+    if context:
+        terminal.line(f"  beside PyTorch: {format_bytes(context)} of the CUDA context (--context)")
+    for device in process.facts["devices"]:
+        for library, charge in device["charges"].items():
+            if charge["bytes_peak"] or (library == "nccl" and charge["count"]):
+                each = "communicator" if library == "nccl" else "handle"
+                held, takers = format_bytes(charge["bytes_peak"]), plural(charge["count"], each)
+                where = f"in {takers} on device {device['device']}"
+                terminal.line(f"  beside PyTorch: {held} of {library} {where} (--charge {library}=SIZE)")
 
 
 def _unknown(process: RanProcess, terminal: Terminal) -> None:

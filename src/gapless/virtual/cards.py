@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gapless.cards import Card
@@ -35,6 +36,8 @@ class VirtualCard:
     l2_bytes: int
     registers_per_multiprocessor: int = 65536
     devices: int = 1
+    charges: Mapping[str, int] = field(default_factory=dict)
+    """Bytes that a handle, or a communicator, of a library takes beside PyTorch, by the library's name."""
     addresses: str = "ascending"
     """Where new memory lies: one of ADDRESSES."""
 
@@ -60,6 +63,7 @@ class VirtualCard:
             "l2_cache": self.l2_bytes,
             "addresses": self.addresses,
             "cudnn": torch.cudnn,
+            **{f"charge_{name}": size for name, size in self.charges.items()},
         }
         return ";".join(f"{key}={value}" for key, value in values.items())
 

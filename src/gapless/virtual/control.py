@@ -8,6 +8,8 @@ from functools import cache
 
 _NAMES = ("used", "used_peak", "capacity", "mallocs", "frees", "creates", "releases", "maps", "unmaps", "refusals")
 _U64 = ctypes.c_uint64
+LIBRARIES = ("nccl", "cudnn", "cublas")
+"""Those that take memory beside PyTorch, in the card's own order."""
 
 
 class _Counters(ctypes.Structure):
@@ -61,6 +63,15 @@ class Control:
         out = _Counters()
         self._library.gapless_card_counters(device, ctypes.byref(out))
         return Counters(*(int(getattr(out, name)) for name in _NAMES))
+
+    def charges(self, device: int = 0) -> dict[str, tuple[int, int]]:
+        """Of each library: how often it took its share of one card, and the most bytes that it held."""
+        charge = (_U64 * 3)()
+        found = {}
+        for number, name in enumerate(LIBRARIES):
+            self._library.gapless_card_charge(device, number, ctypes.byref(charge))
+            found[name] = (int(charge[0]), int(charge[1]))
+        return found
 
     def launches(self) -> int:
         """Kernels, copies and fills so far."""

@@ -146,7 +146,7 @@ class Run:
             pickle.dump(recorded, file, protocol=4)
         return path.name
 
-    def _device(self, index: int) -> dict[str, int]:
+    def _device(self, index: int) -> dict[str, Any]:
         cuda, counters = self._torch.cuda, self._card.counters(index)
         stats = cuda.memory_stats(index)
         return {
@@ -155,6 +155,9 @@ class Run:
             "reserved_bytes_peak": cuda.max_memory_reserved(index),
             "driver_bytes_peak": counters.used_peak,
             "driver_refusals": counters.refusals,
+            "charges": {
+                name: {"count": n, "bytes_peak": size} for name, (n, size) in self._card.charges(index).items()
+            },
             "retries": int(stats.get("num_alloc_retries", 0)),
             "ooms": int(stats.get("num_ooms", 0)),
         }

@@ -36,6 +36,8 @@ ALL = ",".join(map(str, range(99)))
         (["--card", "24GiB", "--world", "4", "python", "-m", "accelerate.commands.launch"], "accelerate would start"),
         (["--card", "24GiB", "--selected", "2", "x.py"], "2.0 is not a part of a whole, 0 to 1"),
         (["--card", "24GiB", "--context", "24GiB", "x.py"], "a context of 24.00 GiB leaves nothing of the card"),
+        (["--card", "24GiB", "--charge", "nccl", "-m", "x"], "--charge: 'nccl' is not LIBRARY=SIZE"),
+        (["--card", "24GiB", "--charge", "mpi=1GiB", "-m", "x"], "--charge: 'mpi=1GiB' is not LIBRARY=SIZE"),
         (["--card", "24GiB", "--addresses", "up", "x.py"], "invalid choice: 'up'"),
         (["--card", "a100", "x.py"], "'a100' is short for 2 cards"),
     ],

@@ -144,3 +144,15 @@ def test_settings_that_mean_nothing_are_refused(settings: str, complaint: str) -
     )
     assert done.returncode == 2
     assert done.stderr == f"gapless: GAPLESS_CARD holds {settings}: {complaint}\n"
+
+
+def test_a_library_takes_its_share_for_each_handle_and_gives_it_back() -> None:
+    code = f"""
+        blas = ctypes.CDLL({str(FOLDER)!r} + "/libcublas.so.13")
+        handles = [c_void_p() for _ in range(3)]
+        print(*(blas.cublasCreate_v2(byref(handle)) for handle in handles), free_bytes() // MIB)
+        print(blas.cublasDestroy_v2(handles[0]), free_bytes() // MIB)
+        print(*card.charges()["cublas"], *card.charges()["nccl"])
+    """
+    settings = f"capacity={64 << 20};charge_cublas={24 << 20}"
+    assert on_card(code, settings) == ["0", "0", "3", "16", "0", "40", "2", str(48 << 20), "0", "0"]
