@@ -38,5 +38,5 @@ def _numbers(one: PinningPlace) -> tuple[str, str, str]:
     blocks, segments = plural(one.blocks, "block"), plural(one.segments, "segment")
     since = "from before the recording" if one.since_event is None else f"since event {one.since_event}"
     if one.steps:
-        since += f", {plural(one.steps, 'step')} ago"
-    return blocks, f"{segments} with {format_bytes(one.free_bytes)} free", since
+        since += f" ({plural(one.steps, 'step')})"
+    return blocks, f"{segments}, {format_bytes(one.free_bytes)} free", since

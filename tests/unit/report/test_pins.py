@@ -49,8 +49,8 @@ def test_each_place_has_a_line_with_its_oldest_block(tmp_path: Path) -> None:
     assert written(diary.open(tmp_path)) == [
         "",
         "What pins the segments",
-        f"  14 blocks in 14 segments with 1.09 GiB free  since event {born[0]}  train.py:7 train",
-        f"    1 block in 1 segment with 80.00 MiB free   since event {born[9]}  train.py:8 train",
+        f"  14 blocks in 14 segments, 1.09 GiB free  since event {born[0]}  train.py:7 train",
+        f"    1 block in 1 segment, 80.00 MiB free   since event {born[9]}  train.py:8 train",
     ]
 
 
@@ -61,7 +61,7 @@ def test_where_a_line_is_too_short_places_have_their_own(tmp_path: Path, monkeyp
 
     lines = written(diary.open(tmp_path))
 
-    assert [line.split(" with ")[0] for line in lines[2:]] == [
+    assert [line.split(", ")[0] for line in lines[2:]] == [
         "  14 blocks in 14 segments",
         "            train.py:7 train",
         "    1 block in 1 segment",
@@ -86,7 +86,7 @@ def test_blocks_from_before_the_recording_have_no_age(tmp_path: Path) -> None:
     diary.drop(first + 1, forget_frames=False)
 
     assert written(diary.open(tmp_path))[2:] == [
-        "  14 blocks in 14 segments with 1.09 GiB free  from before the recording  train.py:7 train"
+        "  14 blocks in 14 segments, 1.09 GiB free  from before the recording  train.py:7 train"
     ]
 
 
@@ -101,4 +101,4 @@ def test_age_is_told_in_steps_where_there_are_some(tmp_path: Path) -> None:
 
     lines = written(diary.open(tmp_path))
 
-    assert [line for line in lines if "train.py:7 " in line and ", 3 steps ago" in line]
+    assert [line for line in lines if "train.py:7 " in line and " (3 steps)" in line]
