@@ -11,6 +11,7 @@ from gapless.cli.redacting import redactor_of as redactor_of_recordings
 from gapless.errors import InputError
 from gapless.explain import explain_all
 from gapless.recording import open_recordings
+from gapless.replaying import ReplayOptions, replay
 from gapless.report.progress import ProgressLine
 from gapless.report.virtual_run import RanProcess
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gapless.cards import Card
+    from gapless.recording import Recording
     from gapless.report.redact import Redactor
 
 
@@ -26,8 +28,18 @@ def explained(facts: dict[str, Any], card: Card) -> RanProcess:
     """What a process recorded, explained as `gapless explain --recorded-card` would."""
     known = Known(None, recorded_card=card, logged_card=None, leave_free_bytes=0, library=None, at=None)
     recordings = open_recordings(facts["snapshot"]) if facts["snapshot"] else []
+    ranges = {one.device: _reserved_range(one, card) for one in recordings if one.event_count}
     with ProgressLine(sys.stderr) as progress:
-        return RanProcess(facts, [known.answer(one, progress) for one in explain_all(recordings, known.options)])
+        answers = [known.answer(one, progress) for one in explain_all(recordings, known.options)]
+    return RanProcess(facts, answers, ranges)
+
+
+def _reserved_range(recording: Recording, card: Card) -> tuple[int, int]:
+    """The peak of reserved memory, in bytes, over the orders of addresses that a driver may have."""
+    options = ReplayOptions(capacity_bytes=card.capacity_bytes, total_bytes=card.total_bytes)
+    recorded = int(recording.curves["reserved"].max())
+    least, most = replay(recording, options).reserved_bytes_peak_range
+    return min(least, recorded), max(most, recorded)
 
 
 def redactor_of(processes: Sequence[RanProcess]) -> Redactor:

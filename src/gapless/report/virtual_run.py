@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gapless.explain import Explanation
@@ -13,6 +13,8 @@ from gapless.report.ranks import to_text as ranks_to_text
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gapless.cards import Card
     from gapless.report.terminal import Terminal
     from gapless.tune import Fix
@@ -29,6 +31,8 @@ class RanProcess:
     facts: dict[str, Any]
     explanations: list[tuple[Explanation, list[Fix]]]
     """Of each device that it used: what is wrong, and the changes that help, best first."""
+    reserved_ranges: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    """By device: least and most that is reserved at the peak, over the addresses that a driver may give."""
 
     @property
     def snapshot(self) -> str | None:
@@ -90,6 +94,9 @@ def _peaks(process: RanProcess, card: Card, terminal: Terminal) -> None:
             f"  {who}device {device['device']}: {format_bytes(device['allocated_bytes_peak'])} allocated and "
             f"{format_bytes(reserved)} reserved at most, {spare} to spare"
         )
+        least, most = process.reserved_ranges.get(device["device"], (reserved, reserved))
+        if least < most:
+            terminal.line(f"    {format_bytes(least)} to {format_bytes(most)} reserved, by the addresses of the driver")
     _beside(process, card, terminal)
 
 
@@ -136,7 +143,8 @@ def to_json(ended: Ended, card: Card, processes: list[RanProcess]) -> dict[str, 
         "ran_out_of_memory": ended.ran_out,
         "processes": [
             {
-                **{key: value for key, value in one.facts.items() if key != "snapshot"},
+                **{key: value for key, value in one.facts.items() if key not in {"snapshot", "devices"}},
+                "devices": [_device_to_json(device, one) for device in one.facts["devices"]],
                 "explanations": [
                     {**explanation.to_json(), "fixes": [fix.to_json() for fix in fixes]}
                     for explanation, fixes in one.explanations
@@ -145,3 +153,8 @@ def to_json(ended: Ended, card: Card, processes: list[RanProcess]) -> dict[str, 
             for one in processes
         ],
     }
+
+
+def _device_to_json(device: dict[str, Any], process: RanProcess) -> dict[str, Any]:
+    own = device["reserved_bytes_peak"]
+    return {**device, "reserved_bytes_peak_range": list(process.reserved_ranges.get(device["device"], (own, own)))}
