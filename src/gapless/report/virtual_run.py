@@ -10,6 +10,7 @@ from gapless.explain.ranks import join_ranks
 from gapless.explain.words import plural
 from gapless.report.explanation import to_text as explanation_to_text
 from gapless.report.ranks import to_text as ranks_to_text
+from gapless.tune.fix import Grade
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 _KNOWN_LIBRARIES = ("libtorch", "libc10")
 _MOST_ASSUMPTIONS = 12
+_ASSUMED = {
+    "size": "sizes depend on values that are not known",
+    "branch": "a branch depends on values that are not known",
+    "value": "values were read that nothing computed",
+    "message": "another rank would have sent something",
+}
+"""What an assumption means for the run, by its kind."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,21 @@ class RanProcess:
         """Its rank in a distributed job."""
         rank = self.facts["rank"]
         return None if rank is None else int(rank)
+
+    @property
+    def doubts(self) -> list[str]:
+        """What its sizes rest on besides PyTorch's own code; none where they are as on a real card."""
+        kinds = {one["kind"] for one in self.facts["assumptions"]}
+        found = [what for kind, what in _ASSUMED.items() if kind in kinds]
+        libraries = foreign_libraries(self.facts)
+        if libraries:
+            found.append(f"{' and '.join(libraries)} may choose sizes by what they compute")
+        return found
+
+    @property
+    def grade(self) -> Grade:
+        """How far to trust what is said of the run."""
+        return Grade.MODELLED if self.doubts or self.facts["world"] else Grade.PROVED
 
 
 def to_text(ended: Ended, card: Card, processes: list[RanProcess], terminal: Terminal) -> None:
@@ -98,6 +121,8 @@ def _peaks(process: RanProcess, card: Card, terminal: Terminal) -> None:
         if least < most:
             terminal.line(f"    {format_bytes(least)} to {format_bytes(most)} reserved, by the addresses of the driver")
     _beside(process, card, terminal)
+    if process.doubts:
+        terminal.paragraph(f"modelled: {'; '.join(process.doubts)}", 2)
 
 
 def _beside(process: RanProcess, card: Card, terminal: Terminal) -> None:
@@ -144,6 +169,7 @@ def to_json(ended: Ended, card: Card, processes: list[RanProcess]) -> dict[str, 
         "processes": [
             {
                 **{key: value for key, value in one.facts.items() if key not in {"snapshot", "devices"}},
+                "grade": one.grade,
                 "devices": [_device_to_json(device, one) for device in one.facts["devices"]],
                 "explanations": [
                     {**explanation.to_json(), "fixes": [fix.to_json() for fix in fixes]}
