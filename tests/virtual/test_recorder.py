@@ -190,3 +190,22 @@ def test_a_program_that_records_itself_keeps_its_own_bounds(python: Path, tmp_pa
     done = record(python, tmp_path, "recorded.py", "records_itself")
 
     assert len(done.actions()) == 7
+
+
+def test_a_compiled_step_has_a_row_and_no_warning(python: Path, tmp_path: Path) -> None:
+    done = record(python, tmp_path, "recorded.py", "compiled")
+
+    assert done.status == 0
+    assert [row["step"] for row in done.steps] == [1, 2, 3, 4, 5]
+    assert "Dynamo does not know" not in done.printed
+
+
+def test_memory_in_pieces_is_explained_from_what_was_recorded(python: Path, tmp_path: Path) -> None:
+    done = record(python, tmp_path, "pinned.py", card="512MiB")
+    (explanation,) = explain(python, done.folder)["explanations"]
+
+    assert explanation["verdict"]["code"] == "FRAG201"
+    ((run,),) = (process["explanations"] for process in json.loads(done.report)["processes"])
+    assert explanation["fixes"] == run["fixes"] != [], "nothing is lost to what `gapless run` knows"
+    assert done.capsule["phase"] == "other"
+    assert done.steps == []

@@ -44,6 +44,7 @@ class Hooks:
         def post(optimizer: object, args: Any, kwargs: Any) -> None:
             after(optimizer)
 
+        pre._torchdynamo_disable = post._torchdynamo_disable = True  # type: ignore[attr-defined]
         self._undo.append(register_optimizer_step_pre_hook(pre).remove)
         self._undo.append(register_optimizer_step_post_hook(post).remove)
 

@@ -108,6 +108,14 @@ def library() -> None:
     raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")
 
 
+def compiled() -> None:
+    """Its optimizer's step is traced."""
+    update = torch.compile(optimizer.step, backend="eager")
+    for _ in range(5):
+        model(torch.randn(256, 512).cuda()).sum().backward()
+        update()
+
+
 def records_itself() -> None:
     """Its own recording counts."""
     torch.cuda.memory._record_memory_history(max_entries=7)
