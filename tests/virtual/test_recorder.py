@@ -66,17 +66,17 @@ def test_a_failure_in_backward_is_known_to_be_there(python: Path, tmp_path: Path
     assert (capsule["reason"], capsule["phase"]) == ("out_of_memory", "backward")
 
 
-def test_a_failure_in_a_thread_is_written(python: Path, tmp_path: Path) -> None:
-    done = record(python, tmp_path, "recorded.py", "fails_in_a_thread")
+def test_a_failure_in_a_thread_is_written(newest: Path, tmp_path: Path) -> None:
+    done = record(newest, tmp_path, "recorded.py", "fails_in_a_thread")
 
     assert done.status == 0
     assert done.capsule["reason"] == "out_of_memory"
     assert done.actions().count("oom") == 1
 
 
-def test_failures_that_are_caught_are_written_and_the_program_goes_on(python: Path, tmp_path: Path) -> None:
-    done = record(python, tmp_path, "recorded.py", "catches")
-    answer = explain(python, done.folder)
+def test_failures_that_are_caught_are_written_and_the_program_goes_on(newest: Path, tmp_path: Path) -> None:
+    done = record(newest, tmp_path, "recorded.py", "catches")
+    answer = explain(newest, done.folder)
 
     assert done.status == 0
     assert [row["step"] for row in done.steps] == [1, 2, 3, 4, 5]
@@ -86,8 +86,8 @@ def test_failures_that_are_caught_are_written_and_the_program_goes_on(python: Pa
     assert [row["code"] for row in answer["ranks"]] == ["OOM101"]
 
 
-def test_a_program_that_ends_without_a_word_leaves_its_rows(python: Path, tmp_path: Path) -> None:
-    done = record(python, tmp_path, "recorded.py", "signalled")
+def test_a_program_that_ends_without_a_word_leaves_its_rows(newest: Path, tmp_path: Path) -> None:
+    done = record(newest, tmp_path, "recorded.py", "signalled")
 
     assert done.status == 3
     assert done.capsule["reason"] == "signal"
@@ -95,23 +95,23 @@ def test_a_program_that_ends_without_a_word_leaves_its_rows(python: Path, tmp_pa
     assert "alloc" in done.actions()
 
 
-def test_a_program_may_be_recorded_when_it_is_told_to_end(python: Path, tmp_path: Path) -> None:
-    done = record(python, tmp_path, "recorded.py", "terminated", GAPLESS_RECORD_OPTIONS="signal:TERM")
+def test_a_program_may_be_recorded_when_it_is_told_to_end(newest: Path, tmp_path: Path) -> None:
+    done = record(newest, tmp_path, "recorded.py", "terminated", GAPLESS_RECORD_OPTIONS="signal:TERM")
 
     assert done.status == 128 + 15
     assert done.capsule["reason"] == "signal"
 
 
-def test_a_full_card_is_written_once(python: Path, tmp_path: Path) -> None:
-    done = record(python, tmp_path, "recorded.py", "full", GAPLESS_RECORD_OPTIONS="threshold:0.9")
+def test_a_full_card_is_written_once(newest: Path, tmp_path: Path) -> None:
+    done = record(newest, tmp_path, "recorded.py", "full", GAPLESS_RECORD_OPTIONS="threshold:0.9")
 
     assert [row["reason"] for row in done.rows if row["row"] == "occasion"] == ["threshold"]
     assert done.capsule["devices"][0]["device_free_bytes"] < GIB // 5
 
 
-def test_a_library_that_finds_no_memory_is_named(python: Path, tmp_path: Path) -> None:
-    done = record(python, tmp_path, "recorded.py", "library")
-    answer = explain(python, done.folder)
+def test_a_library_that_finds_no_memory_is_named(newest: Path, tmp_path: Path) -> None:
+    done = record(newest, tmp_path, "recorded.py", "library")
+    answer = explain(newest, done.folder)
 
     assert done.status == 1
     assert done.capsule["reason"] == "library_out_of_memory"
@@ -119,17 +119,17 @@ def test_a_library_that_finds_no_memory_is_named(python: Path, tmp_path: Path) -
     assert [row["code"] for row in answer["ranks"]] == ["OUT502"]
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(python: Path, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_one_line(newest: Path, tmp_path: Path) -> None:
     (tmp_path / "recording").write_text("a file")
-    done = record(python, tmp_path, "recorded.py", "train")
+    done = record(newest, tmp_path, "recorded.py", "train")
 
     assert done.status == 0
     (line,) = [line for line in done.printed.splitlines() if line.startswith("gapless: what happens")]
     assert line == "gapless: what happens cannot be recorded: File exists; the program goes on"
 
 
-def test_a_disk_that_fills_up_changes_nothing_for_the_program(python: Path, tmp_path: Path) -> None:
-    done = record(python, tmp_path, "recorded.py", "fills_the_disk")
+def test_a_disk_that_fills_up_changes_nothing_for_the_program(newest: Path, tmp_path: Path) -> None:
+    done = record(newest, tmp_path, "recorded.py", "fills_the_disk")
     said = [line for line in done.printed.splitlines() if line.startswith("gapless: ") and "File too large" in line]
 
     assert done.status == OUT_OF_MEMORY
@@ -137,11 +137,11 @@ def test_a_disk_that_fills_up_changes_nothing_for_the_program(python: Path, tmp_
     assert [path.suffix for path in done.folder.iterdir()] == [".jsonl"], "no half of a file is left"
 
 
-def test_ranks_have_files_of_their_own_and_are_explained_together(python: Path, tmp_path: Path) -> None:
+def test_ranks_have_files_of_their_own_and_are_explained_together(newest: Path, tmp_path: Path) -> None:
     out = tmp_path / "recording"
     launcher = ("-m", "torch.distributed.run", "--nproc-per-node", "2")
-    done = run_and_look(python, out, *launcher, str(PROGRAMS / "recorded.py"), "catches", GAPLESS_RECORD=str(out))
-    answer = explain(python, out)
+    done = run_and_look(newest, out, *launcher, str(PROGRAMS / "recorded.py"), "catches", GAPLESS_RECORD=str(out))
+    answer = explain(newest, out)
 
     assert done.status == 0
     assert [Path(row["path"]).name for row in answer["ranks"]] == ["rank0.pickle", "rank1.pickle"]
@@ -151,34 +151,34 @@ def test_ranks_have_files_of_their_own_and_are_explained_together(python: Path, 
     assert [(capsule["rank"], capsule["world_size"]) for capsule in capsules] == [(0, 2), (1, 2)]
 
 
-def test_a_capsule_alone_stands_for_its_rank(python: Path, tmp_path: Path) -> None:
-    done = record(python, tmp_path, "recorded.py", "fails", RANK="5", GAPLESS_RECORD_OPTIONS="snapshot_seconds:0")
-    (row,) = explain(python, done.folder)["ranks"]
+def test_a_capsule_alone_stands_for_its_rank(newest: Path, tmp_path: Path) -> None:
+    done = record(newest, tmp_path, "recorded.py", "fails", RANK="5", GAPLESS_RECORD_OPTIONS="snapshot_seconds:0")
+    (row,) = explain(newest, done.folder)["ranks"]
 
     assert done.capsule["snapshot"]["path"] is None
     assert (Path(row["path"]).name, row["kind"]) == ("rank5.capsule.json", "log")
     assert (row["code"], row["requested_bytes"], row["has_failed"]) == ("OOM101", 2 * GIB, True)
 
 
-def test_a_second_run_takes_no_name_of_the_first(python: Path, tmp_path: Path) -> None:
+def test_a_second_run_takes_no_name_of_the_first(newest: Path, tmp_path: Path) -> None:
     for _ in range(2):
-        done = record(python, tmp_path, "recorded.py", "train", RANK="0")
+        done = record(newest, tmp_path, "recorded.py", "train", RANK="0")
 
     assert sorted(path.name for path in done.folder.glob("*.pickle")) == ["rank0-run2.pickle", "rank0.pickle"]
 
 
-def test_the_command_records_and_says_what_to_type(python: Path, tmp_path: Path) -> None:
+def test_the_command_records_and_says_what_to_type(newest: Path, tmp_path: Path) -> None:
     words = ("-m", "gapless", "record", "--out", "mine", "--max-events", "50", str(PROGRAMS / "recorded.py"), "train")
-    done = run_and_look(python, tmp_path / "mine", *words)
+    done = run_and_look(newest, tmp_path / "mine", *words)
 
     assert done.status == 0
     assert "gapless: recorded in mine; to see what took memory: gapless explain mine\n" in done.printed
     assert done.capsule["snapshot"]["events"] == len(done.actions()) == 50
 
 
-def test_a_failure_is_said_once_and_the_status_is_the_programs(python: Path, tmp_path: Path) -> None:
+def test_a_failure_is_said_once_and_the_status_is_the_programs(newest: Path, tmp_path: Path) -> None:
     words = ("-m", "gapless", "record", "--out", "mine", str(PROGRAMS / "recorded.py"), "fails")
-    done = run_and_look(python, tmp_path / "mine", *words)
+    done = run_and_look(newest, tmp_path / "mine", *words)
 
     assert "torch.OutOfMemoryError" in done.printed
     assert [line for line in done.printed.splitlines() if line.startswith("gapless: the failure")] == [
@@ -200,9 +200,9 @@ def test_a_compiled_step_has_a_row_and_no_warning(python: Path, tmp_path: Path) 
     assert "Dynamo does not know" not in done.printed
 
 
-def test_memory_in_pieces_is_explained_from_what_was_recorded(python: Path, tmp_path: Path) -> None:
-    done = record(python, tmp_path, "pinned.py", card="512MiB")
-    (explanation,) = explain(python, done.folder)["explanations"]
+def test_memory_in_pieces_is_explained_from_what_was_recorded(newest: Path, tmp_path: Path) -> None:
+    done = record(newest, tmp_path, "pinned.py", card="512MiB")
+    (explanation,) = explain(newest, done.folder)["explanations"]
 
     assert explanation["verdict"]["code"] == "FRAG201"
     ((run,),) = (process["explanations"] for process in json.loads(done.report)["processes"])
