@@ -34,8 +34,10 @@ def test_the_pair_is_found_and_is_true(python: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert (row["fits"]["value"], row["fails"]["value"]) == (largest, largest + 1)
     assert answer["runs"] <= 2 + 4
-    assert run(python, tmp_path, "batches.py", str(largest), card="1GiB").status == 0
-    assert run(python, tmp_path, "batches.py", str(largest + 1), card="1GiB").status == OUT_OF_MEMORY
+    fitted_run = run(python, tmp_path, "batches.py", str(largest), card="1GiB")
+    assert (fitted_run.status, fitted_run.process["smallest_card"]) == (0, "t4")
+    failed = run(python, tmp_path, "batches.py", str(largest + 1), card="1GiB")
+    assert (failed.status, failed.process["smallest_card"]) == (OUT_OF_MEMORY, None)
 
 
 def test_a_script_that_fails_otherwise_is_shown(python: Path) -> None:

@@ -14,6 +14,7 @@ from gapless.recording import open_recordings
 from gapless.replaying import ReplayOptions, replay
 from gapless.report.progress import ProgressLine
 from gapless.report.virtual_run import RanProcess
+from gapless.tune.known_cards import smallest_known_card
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,10 @@ def explained(facts: dict[str, Any], card: Card) -> RanProcess:
     ranges = {one.device: _reserved_range(one, card) for one in recordings if one.event_count}
     with ProgressLine(sys.stderr) as progress:
         answers = [known.answer(one, progress) for one in explain_all(recordings, known.options)]
-    return RanProcess(facts, answers, ranges)
+    whole = [one for one in recordings if one.event_count]
+    failed = facts["failure"] is not None or any(len(one.oom_events) for one in whole)
+    smallest = smallest_known_card(whole) if whole and not failed else None
+    return RanProcess(facts, answers, ranges, smallest)
 
 
 def _reserved_range(recording: Recording, card: Card) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gapless.cards import KNOWN_CARDS
 from gapless.errors import InputError
-from gapless.replaying import ReplayOptions, replay
+from gapless.tune.known_cards import smallest_known_card
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Baseline:
 
     def compare(self, name: str, took: Took) -> list[str]:
         """What a test takes more than it did, by its name; also kept for `save`."""
-        card = smallest_card(took)
+        card = smallest_known_card([one.recording for one in took.explanations])
         self.measured[name] = {"allocated_bytes_peak": took.allocated_bytes_peak, "smallest_card": card}
         before = self.known.get(name)
         if before is None:
@@ -75,13 +75,3 @@ class Baseline:
 
 def _measured(row: dict[str, Any]) -> dict[str, Any]:
     return {"allocated_bytes_peak": int(row["allocated_bytes_peak"]), "smallest_card": row["smallest_card"]}
-
-
-def smallest_card(took: Took) -> str | None:
-    """The smallest card of the table on which a replay of what was recorded fails nowhere; None where none is."""
-    for known in sorted(KNOWN_CARDS, key=lambda one: one.card.capacity_bytes):
-        card = known.card
-        options = ReplayOptions(capacity_bytes=card.capacity_bytes, total_bytes=card.total_bytes)
-        if not any(replay(one.recording, options).failures for one in took.explanations):
-            return known.name
-    return None

@@ -41,6 +41,8 @@ class RanProcess:
     """Of each device that it used: what is wrong, and the changes that help, best first."""
     reserved_ranges: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     """By device: least and most that is reserved at the peak, over the addresses that a driver may give."""
+    smallest_card: str | None = None
+    """Of the table, on which the run would have fitted too; None where it failed, or no card is large enough."""
 
     @property
     def snapshot(self) -> str | None:
@@ -120,6 +122,8 @@ def _peaks(process: RanProcess, card: Card, terminal: Terminal) -> None:
         least, most = process.reserved_ranges.get(device["device"], (reserved, reserved))
         if least < most:
             terminal.line(f"    {format_bytes(least)} to {format_bytes(most)} reserved, by the addresses of the driver")
+    if process.smallest_card:
+        terminal.line(f"  the smallest card that it fits, of those that `gapless cards` lists: {process.smallest_card}")
     _beside(process, card, terminal)
     if process.doubts:
         terminal.paragraph(f"modelled: {'; '.join(process.doubts)}", 2)
@@ -170,6 +174,7 @@ def to_json(ended: Ended, card: Card, processes: list[RanProcess]) -> dict[str, 
             {
                 **{key: value for key, value in one.facts.items() if key not in {"snapshot", "devices"}},
                 "grade": one.grade,
+                "smallest_card": one.smallest_card,
                 "devices": [_device_to_json(device, one) for device in one.facts["devices"]],
                 "explanations": [
                     {**explanation.to_json(), "fixes": [fix.to_json() for fix in fixes]}

@@ -9,7 +9,7 @@ import pytest
 
 from gapless.errors import InputError
 from gapless.explain import explain
-from gapless.pytest_plugin.baseline import Baseline, smallest_card
+from gapless.pytest_plugin.baseline import Baseline
 from gapless.pytest_plugin.isolated import Took
 from gapless.units import GIB, MIB
 from tests.programs import Program, user
@@ -22,11 +22,6 @@ def took(folder: Path, size_bytes: int) -> Took:
     program = Program(capacity_bytes=1 << 40)
     program.alloc("all", size_bytes, at=user(3))
     return Took(size_bytes, size_bytes, (), (explain(program.open(folder)),))
-
-
-@pytest.mark.parametrize(("size", "card"), [(14, "t4"), (20, "a10"), (100, "h200"), (1000, None)])
-def test_the_smallest_card_is_found_by_replay(size: int, card: str | None, tmp_path: Path) -> None:
-    assert smallest_card(took(tmp_path, size * GIB)) == card
 
 
 def test_more_than_the_file_says_is_named(tmp_path: Path) -> None:
