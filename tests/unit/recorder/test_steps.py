@@ -134,6 +134,7 @@ def test_the_first_row_that_cannot_be_written_is_the_last(
     for _ in range(3):
         case.step("a")
         case.steps.flush()
+        assert case.steps._file is None
     case.steps.close()
 
     assert capsys.readouterr().err.count("No space left on device") == 1
