@@ -21,7 +21,7 @@ CORE_ROWS = (
 )
 PYTHON_ROWS = (
     ("errors", "_core", "import_hook"),
-    ("units", "user_command", "recorder"),
+    ("units", "rule", "user_command", "recorder"),
     ("conf",),
     ("sources",),
     ("cards", "recording"),

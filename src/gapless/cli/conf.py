@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(to_json(found, source, note)))
     else:
         to_text(found, source, note, Terminal(sys.stdout))
-    return int(fails([(finding.code, finding.severity.value) for finding in found.findings], wanted))
+    return int(fails([(finding.code, finding.severity) for finding in found.findings], wanted))
 
 
 def _text(given: str | None, environment: Environment | None) -> tuple[str, str]:

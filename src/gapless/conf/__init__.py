@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from gapless.conf.check import RULES, USES, check, corrected
-from gapless.conf.findings import Finding, Rule, Severity
+from gapless.conf.findings import Finding
 from gapless.conf.merge import format_settings, line_to_copy, merge
 from gapless.conf.options import OPTIONS, Option
 from gapless.conf.parse import ParsedConf, ParsedItem, parse
@@ -16,6 +16,7 @@ from gapless.conf.problems import Problem
 from gapless.conf.releases import NEWEST, RELEASES, Release
 from gapless.conf.settings import Settings
 from gapless.conf.variables import Environment, read_environment
+from gapless.rule import Rule, Severity
 
 __all__ = [
     "NEWEST",

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from gapless.conf.check import check, corrected
 from gapless.conf.checks.dangers import harmless
-from gapless.conf.findings import Finding, Severity, Subject
+from gapless.conf.findings import Finding, Subject
 from gapless.conf.parse import ParsedConf, ParsedItem, parse
 from gapless.conf.releases import NEWEST, Release
 from gapless.conf.settings import Settings
@@ -61,6 +61,6 @@ def answer(
     parsed = parse(text, release, previous, at_load=previous is None)
     mended = corrected(text, release, uses=uses, previous=previous)
     still = [] if mended is None else check(mended, release, uses=uses, previous=previous)
-    left = dict.fromkeys(finding.code for finding in still if finding.severity is Severity.WARNING)
+    left = dict.fromkeys(finding.code for finding in still if finding.severity == "warning")
     fine = harmless(Subject(parsed, environment, frozenset(uses), previous))
     return ConfAnswer(parsed, tuple(findings), mended, environment, tuple(left), previous, tuple(fine))

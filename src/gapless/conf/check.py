@@ -19,7 +19,7 @@ from gapless.conf.checks import (
     switching,
     values,
 )
-from gapless.conf.findings import Finding, Rule, Severity, Subject
+from gapless.conf.findings import Finding, Subject
 from gapless.conf.parse import parse
 from gapless.conf.problems import shown
 from gapless.conf.releases import NEWEST, Release
@@ -27,6 +27,7 @@ from gapless.conf.repair import repaired, tidied
 from gapless.conf.settings import Settings
 from gapless.conf.variables import Environment
 from gapless.errors import ConfError
+from gapless.rule import SEVERITIES, Rule
 
 _FAMILIES = (reading, values, effects, contradictions, roundup, environment, dangers, switching, releases)
 RULES: tuple[Rule, ...] = tuple(
@@ -97,7 +98,7 @@ def corrected(
     if parse(mended, release, at_load=True).problems:
         return None
     left = check(mended, release, uses=uses, previous=previous)
-    return None if any(finding.severity is Severity.ERROR for finding in left) else mended
+    return None if any(finding.severity == "error" for finding in left) else mended
 
 
 def check_parsed(subject: Subject) -> list[Finding]:
@@ -108,4 +109,4 @@ def check_parsed(subject: Subject) -> list[Finding]:
             if len(found) >= MOST_FINDINGS:
                 break
             found.append(finding)
-    return sorted(found, key=lambda finding: finding.severity.rank)
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))

@@ -1,4 +1,4 @@
-"""What a check of settings says: `Rule` (a kind of finding, with the text of its page) and `Finding` (one of them).
+"""What a check of settings says: findings, each of a rule.
 
 A rule lives beside the code that finds it, in `checks/`; `check.RULES` is the table of all. Codes never change meaning.
 """
@@ -7,43 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cached_property
 
 from gapless.conf.options import OPTIONS
 from gapless.conf.parse import ParsedConf
 from gapless.conf.settings import Settings
 from gapless.conf.variables import Environment
-
-
-class Severity(str, Enum):
-    """How bad a finding is; the values are what JSON and --fail-on use."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-
-    @property
-    def rank(self) -> int:
-        """0 is worst."""
-        return (Severity.ERROR, Severity.WARNING, Severity.INFO).index(self)
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One kind of finding, as its page describes it."""
-
-    code: str
-    name: str
-    severity: Severity
-    """What it usually is; a finding may be worse or milder where more is known."""
-    finds: str
-    why: str
-    measured: str
-    """How it is measured: of the settings text, the environment variables or a call at run time."""
-    do: str
-    sources: tuple[str, ...] = ()
-    """Links for the page."""
+from gapless.rule import Rule, Severity
 
 
 @dataclass(frozen=True)

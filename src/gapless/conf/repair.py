@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gapless.conf.findings import Finding, Severity
+from gapless.conf.findings import Finding
 from gapless.conf.tokens import items_of
 
 _QUOTES = "\"'`"
@@ -25,7 +25,7 @@ def repaired(text: str, findings: Iterable[Finding]) -> str:
     repairs = {
         finding.repair.start: finding.repair.text
         for finding in findings
-        if finding.repair is not None and finding.severity is not Severity.INFO
+        if finding.repair is not None and finding.severity != "info"
     }
     if not repairs:
         return text

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gapless.explain.case import Case, open_case
-from gapless.explain.finding import SEVERITIES, Finding, Growth, Holder, Pin, Verdict
+from gapless.explain.finding import Finding, Growth, Holder, Pin, Verdict
 from gapless.explain.options import ExplainOptions
 from gapless.explain.rules import FALLBACK, rule_files
 from gapless.explain.verdict import consequences, deciding, verdict_of
+from gapless.rule import SEVERITIES
 from gapless.units import format_bytes
 
 if TYPE_CHECKING:

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from gapless.rule import Severity
 
 Frame = tuple[str, int, str]
 """File, line, function."""
 Stack = tuple[Frame, ...]
 """Frames, innermost first."""
-Severity = Literal["error", "warning", "info"]
-"""error: this is why it failed, or will; warning: it costs memory or trust; info: worth knowing."""
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-"""Worst first."""
 Confidence = Literal["certain", "likely", "unsure"]
 """certain: recorded numbers alone say so; likely: an assumption is in it, which is named; unsure: facts are missing."""
 Kind = Literal["weights", "gradients", "optimizer", "activations", "temporary", "unknown"]

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gapless.explain.finding import Finding, Number, Severity, Stack
+from gapless import rule
+from gapless.explain.finding import Finding, Number, Stack
 
 if TYPE_CHECKING:
     from gapless.explain.case import Case
@@ -17,24 +18,9 @@ if TYPE_CHECKING:
 Find = Callable[["Case"], Iterable[Finding]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
-    """What a page about a code says."""
-
-    code: str
-    name: str
-    severity: Severity
-    """What it usually is; a finding may be worse or milder where more is known."""
-    finds: str
-    """What it finds, one or two sentences."""
-    why: str
-    """Why it matters."""
-    measured: str
-    """How it is measured."""
-    do: str
-    """What to do."""
-    links: tuple[str, ...] = ()
-    """Sources, for the page."""
+@dataclass(frozen=True)
+class Rule(rule.Rule):
+    """A rule about a recording."""
 
     def finding(
         self, message: str, *, measurements: Mapping[str, Number], places: tuple[Stack, ...] = (), **more: Any

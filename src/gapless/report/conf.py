@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from gapless.conf import Finding, ParsedItem, Settings, Severity, line_to_copy
+from gapless.conf import Finding, ParsedItem, Settings, line_to_copy
 from gapless.conf.answer import ConfAnswer
 from gapless.conf.merge import format_value
 from gapless.conf.options import Option
@@ -67,7 +67,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "code": finding.code,
         "name": finding.name,
-        "severity": finding.severity.value,
+        "severity": finding.severity,
         "message": finding.message,
         "hint": finding.hint,
         "position": finding.position,
@@ -87,7 +87,7 @@ def to_text(answer: ConfAnswer, source: str, note: str, terminal: Terminal) -> N
     if answer.findings:
         terminal.line()
     for finding in answer.findings:
-        label = terminal.paint(f"{finding.severity.value} {finding.code}", finding.severity.value)
+        label = terminal.paint(f"{finding.severity} {finding.code}", finding.severity)
         terminal.line(f"{label} {finding.name}")
         terminal.paragraph(_printable(finding.message), 4)
         if finding.hint:
@@ -106,7 +106,7 @@ def _verdict(answer: ConfAnswer) -> str:
         return f"PyTorch {release} refuses these settings, and {end}."
     if not text.strip():
         return f"No settings: PyTorch {release} runs with its defaults."
-    count = sum(finding.severity is not Severity.INFO for finding in answer.findings)
+    count = sum(finding.severity != "info" for finding in answer.findings)
     look = "" if count == 0 else "; 1 thing needs a look" if count == 1 else f"; {count} things need a look"
     return f"PyTorch {release} accepts these settings{look}."
 

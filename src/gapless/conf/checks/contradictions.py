@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gapless.conf.findings import Finding, Repair, Rule, Severity, Subject, finding
+from gapless.conf.findings import Finding, Repair, Subject, finding
 from gapless.conf.releases import Release
+from gapless.rule import Rule
 from gapless.units import MIB
 
 SPLIT_LIMIT_WITH_EXPANDABLE = Rule(
     "CONF611",
     "split-limit-with-expandable",
-    Severity.WARNING,
+    "warning",
     "max_split_size_mb together with expandable_segments:True.",
     "Expandable segments are cut wherever needed, so the limit saves nothing. But free blocks of that size or more are"
     " still refused to smaller requests, the large free end of an address range first of all; more memory is mapped"
@@ -29,7 +30,7 @@ SPLIT_LIMIT_WITH_EXPANDABLE = Rule(
 NO_RESCUE = Rule(
     "CONF612",
     "rejection-without-rescue",
-    Severity.WARNING,
+    "warning",
     "throw_on_cudamalloc_oom:True.",
     "A request that would take the process over per_process_memory_fraction fails at once. What usually saves it,"
     " giving cached segments back and trying again, is left out; num_ooms does not count it, and no out-of-memory event"
@@ -41,7 +42,7 @@ NO_RESCUE = Rule(
 NOTHING_ALLOWED = Rule(
     "CONF613",
     "nothing-allowed",
-    Severity.ERROR,
+    "error",
     "per_process_memory_fraction:0.",
     "Every request for memory of the card fails.",
     "Of the settings text: the memory fraction that is read is 0.",
@@ -50,7 +51,7 @@ NOTHING_ALLOWED = Rule(
 ODD_PAGE = Rule(
     "CONF614",
     "odd-page-size",
-    Severity.WARNING,
+    "warning",
     "An odd large_segment_size_mb together with expandable_segments:True.",
     "It is then the size of the pages that are mapped, and the CUDA driver maps multiples of its granularity only,"
     " which is 2 MiB on the cards in use. Not tried on a card.",
@@ -101,9 +102,9 @@ def _split_limit(subject: Subject, limit: int) -> Finding:
         f"expandable_segments makes max_split_size_mb:{size} pointless and not harmless: free blocks of {size} MiB or"
         f" more are refused to requests under {size} MiB, and more memory is mapped instead"
     )
-    severity, position = Severity.WARNING, subject.position("max_split_size")
+    severity, position = "warning", subject.position("max_split_size")
     if release < _SURVIVES_SPLIT_LIMIT_SINCE:
-        severity = Severity.ERROR
+        severity = "error"
         message += f"; when memory runs out, PyTorch {release} stops with an internal assertion"
     return finding(
         SPLIT_LIMIT_WITH_EXPANDABLE,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gapless.conf.findings import Finding, Rule, Severity, Subject, finding
+from gapless.conf.findings import Finding, Subject, finding
 from gapless.conf.releases import Release
+from gapless.rule import Rule, Severity
 from gapless.units import MIB
 
 IPC = Rule(
     "CONF631",
     "expandable-breaks-ipc",
-    Severity.INFO,
+    "info",
     "expandable_segments:True where memory is handed to other processes.",
     "cudaIpcGetMemHandle refuses memory of expandable segments with 'invalid argument'. vLLM's custom all-reduce uses"
     " it for tensor parallelism with CUDA graphs and ends the worker; so did other libraries of that kind. PyTorch's"
@@ -28,7 +29,7 @@ IPC = Rule(
 NCCL = Rule(
     "CONF632",
     "expandable-breaks-registration",
-    Severity.INFO,
+    "info",
     "expandable_segments:True where buffers are registered with NCCL or a network card.",
     "A buffer is registered as one piece of memory, and a tensor in an expandable segment lies on many pages, which may"
     " be given back and mapped anew. Registration fails, covers a part only, or falls back to the slow path. vLLM"
@@ -47,7 +48,7 @@ NCCL = Rule(
 SLEEP = Rule(
     "CONF633",
     "expandable-breaks-sleep",
-    Severity.INFO,
+    "info",
     "expandable_segments:True where vLLM's sleep mode or another pool with its own allocator is used.",
     "Up to 2.6 the pool's allocator is passed over and sleeping frees nothing; 2.7 to 2.9 raise an error; from 2.10 the"
     " pool uses its own allocator. vLLM since April 2026 switches the option off around its pool, by a call that also"
@@ -65,7 +66,7 @@ SLEEP = Rule(
 ADVICE = Rule(
     "CONF634",
     "advice-already-followed",
-    Severity.INFO,
+    "info",
     "expandable_segments:True in a release whose out-of-memory message recommends it regardless.",
     "From 2.2 to 2.13 the message advises expandable_segments:True even when it is on. It then says nothing about the"
     " cause.",
@@ -76,7 +77,7 @@ ADVICE = Rule(
 PINNED_OVERFLOW = Rule(
     "CONF635",
     "pinned-buffer-overflow",
-    Severity.ERROR,
+    "error",
     "pinned_max_round_threshold_mb below pinned_max_cached_size_mb, release 2.13.",
     "Pinned blocks over the threshold are kept for reuse with their own sizes, but are handed out again by power of"
     " two: a later request can get a block that is too small, and writes past its end.",
@@ -135,7 +136,7 @@ def _ipc(subject: Subject) -> Finding:
             f"; in {subject.parsed.release} PyTorch's own sharing of CUDA tensors between processes fails as well"
         )
     hint = "with vLLM, add --disable-custom-all-reduce"
-    return _danger(subject, IPC, message, hint, Severity.ERROR if known else Severity.INFO)
+    return _danger(subject, IPC, message, hint, "error" if known else "info")
 
 
 def _registration(subject: Subject) -> Finding:
@@ -147,7 +148,7 @@ def _registration(subject: Subject) -> Finding:
         hint = (
             f"PyTorch {subject.parsed.release} refuses a MemPool with NCCL's allocator beside it: choose one of the two"
         )
-    severity = Severity.WARNING if "registration" in subject.uses else Severity.INFO
+    severity: Severity = "warning" if "registration" in subject.uses else "info"
     return _danger(subject, NCCL, message, hint, severity)
 
 
@@ -162,7 +163,7 @@ def _sleep(subject: Subject) -> Iterator[Finding]:
     else:
         message = "vLLM's sleep mode frees nothing while expandable segments are on"
     hint = "leave expandable segments off where vLLM sleeps"
-    yield _danger(subject, SLEEP, message, hint, Severity.ERROR if known else Severity.INFO)
+    yield _danger(subject, SLEEP, message, hint, "error" if known else "info")
 
 
 def _pinned(subject: Subject) -> Iterator[Finding]:

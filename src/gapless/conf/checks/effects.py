@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gapless.conf.findings import Finding, Repair, Rule, Severity, Subject, finding
+from gapless.conf.findings import Finding, Repair, Subject, finding
 from gapless.conf.merge import format_value
 from gapless.conf.parse import ParsedItem
 from gapless.conf.releases import Release
 from gapless.conf.settings import Settings
+from gapless.rule import Rule, Severity
 
 NO_EFFECT = Rule(
     "CONF608",
     "no-effect",
-    Severity.INFO,
+    "info",
     "An option that changes nothing: it has its default value, or it needs another option that is not set.",
     "Whoever reads the line later will believe that it does something.",
     "The value that is read is held against the default, and the settings as a whole against what the option needs.",
@@ -22,7 +23,7 @@ NO_EFFECT = Rule(
 GC_WITHOUT_LIMIT = Rule(
     "CONF609",
     "collection-without-limit",
-    Severity.WARNING,
+    "warning",
     "garbage_collection_threshold without a memory fraction.",
     "The threshold is a fraction of the process's memory limit. Without a limit nothing is ever collected, in every"
     " release; the documentation does not say so.",
@@ -34,7 +35,7 @@ GC_WITHOUT_LIMIT = Rule(
 OTHER_BACKEND = Rule(
     "CONF610",
     "ignored-by-backend",
-    Severity.WARNING,
+    "warning",
     "Options for PyTorch's own allocator beside backend:cudaMallocAsync.",
     "The driver's allocator has no use for them. It also keeps no history, so there is no recording to explain a"
     " failure with.",
@@ -54,10 +55,10 @@ def look(subject: Subject) -> Iterator[Finding]:
         if item.option and item.applied and subject.position(item.option.field) == item.start:
             reason = _reason(subject, item.option.field)
             if reason:
-                yield _no_effect(item, f"{item.option.name} does nothing here: {reason}", Severity.WARNING)
+                yield _no_effect(item, f"{item.option.name} does nothing here: {reason}", "warning")
             elif subject.previous is None and _is_default(settings, item.option.field):
                 usual = format_value(item.option, getattr(settings, item.option.field))
-                yield _no_effect(item, f"{item.option.name}:{usual} is the default", Severity.INFO)
+                yield _no_effect(item, f"{item.option.name}:{usual} is the default", "info")
     yield from _collection(subject)
     yield from _backend(subject)
 
@@ -119,4 +120,4 @@ def _backend(subject: Subject) -> Iterator[Finding]:
         yield finding(OTHER_BACKEND, message, "choose the backend or the options", position=position)
     else:
         message = f"backend:cudaMallocAsync hands every request to the driver; {history}"
-        yield finding(OTHER_BACKEND, message, "", severity=Severity.INFO, position=position)
+        yield finding(OTHER_BACKEND, message, "", severity="info", position=position)

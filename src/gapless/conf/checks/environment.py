@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gapless.conf.findings import Finding, Rule, Severity, Subject, finding
+from gapless.conf.findings import Finding, Subject, finding
 from gapless.conf.options import OPTIONS, Half
 from gapless.conf.variables import CUDA_VARIABLE, HIP_VARIABLE, NEW_VARIABLE, Environment
+from gapless.rule import Rule
 
 IGNORED = Rule(
     "CONF618",
     "variable-ignored",
-    Severity.WARNING,
+    "warning",
     "A variable with settings that PyTorch does not read.",
     "Up to 2.9 only PYTORCH_CUDA_ALLOC_CONF counts. From 2.10 the first that is set counts, even if it is empty, in the"
     " order PYTORCH_CUDA_ALLOC_CONF, PYTORCH_HIP_ALLOC_CONF, PYTORCH_ALLOC_CONF (the documentation says the opposite)."
@@ -23,7 +24,7 @@ IGNORED = Rule(
 MIXED = Rule(
     "CONF619",
     "variables-mixed",
-    Severity.WARNING,
+    "warning",
     "PYTORCH_HIP_ALLOC_CONF on a build for CUDA, release 2.10 or later.",
     "Two readers look for the text on their own, and only one of them knows this variable. Some options then come from"
     " it, the others from PYTORCH_ALLOC_CONF or from nowhere.",
@@ -34,7 +35,7 @@ MIXED = Rule(
 CACHING_OFF = Rule(
     "CONF620",
     "caching-off",
-    Severity.WARNING,
+    "warning",
     "PYTORCH_NO_CUDA_MEMORY_CACHING.",
     "Every request goes to the driver and back. No setting has any effect, nothing is recorded, and the job is slow. Up"
     " to 2.6 any value switches it on, 0 and the empty one too; from 2.7 only 1.",
@@ -45,7 +46,7 @@ CACHING_OFF = Rule(
 NOT_SEEN = Rule(
     "CONF621",
     "not-seen-by-libraries",
-    Severity.WARNING,
+    "warning",
     "expandable_segments:True in PYTORCH_ALLOC_CONF alone.",
     "vLLM, SGLang and others look into PYTORCH_CUDA_ALLOC_CONF to find out whether expandable segments are on, and take"
     " their precautions only then.",

@@ -6,17 +6,18 @@ import difflib
 from collections.abc import Iterator
 
 from gapless.conf.dialects import dialect_of
-from gapless.conf.findings import Finding, Repair, Rule, Severity, Subject, finding
+from gapless.conf.findings import Finding, Repair, Subject, finding
 from gapless.conf.options import Kind, Option, find
 from gapless.conf.parse import ParsedItem, parse
 from gapless.conf.problems import ELSEWHERE, Problem, nearest
 from gapless.conf.settings import Settings
+from gapless.rule import Rule
 from gapless.units import MIB
 
 UNKNOWN = Rule(
     "CONF601",
     "unknown-option",
-    Severity.ERROR,
+    "error",
     "A name that no known release of PyTorch reads.",
     "PyTorch stops reading there. In the environment that means that every use of the GPU fails; at run time the"
     " options before it are in force and those after it are not.",
@@ -27,7 +28,7 @@ UNKNOWN = Rule(
 OTHER_RELEASE = Rule(
     "CONF602",
     "option-of-another-release",
-    Severity.ERROR,
+    "error",
     "An option that came later than the release in use.",
     "PyTorch treats it as an unknown name and stops there, so one line cannot serve old and new releases if it holds a"
     " new option.",
@@ -37,7 +38,7 @@ OTHER_RELEASE = Rule(
 BAD_VALUE = Rule(
     "CONF603",
     "bad-value",
-    Severity.ERROR,
+    "error",
     "A value that the release refuses: out of range, not a number, not True or False, not a power of two.",
     "PyTorch stops reading there. Some bounds moved: max_split_size_mb:20 is refused up to 2.9 and accepted from 2.10;"
     " from 2.11 the lower bound is large_segment_size_mb.",
@@ -47,7 +48,7 @@ BAD_VALUE = Rule(
 SYNTAX = Rule(
     "CONF604",
     "broken-punctuation",
-    Severity.ERROR,
+    "error",
     "A missing value, colon, comma or closing bracket.",
     "PyTorch stops reading there. From 2.10 a missing value already ends the process while torch is imported; up to 2.6"
     " a list cut after a value was seen to crash.",

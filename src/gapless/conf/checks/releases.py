@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gapless.conf.findings import Finding, Rule, Severity, Subject, finding
+from gapless.conf.findings import Finding, Subject, finding
 from gapless.conf.merge import format_value
 from gapless.conf.options import OPTIONS
 from gapless.conf.parse import ParsedConf, parse
 from gapless.conf.releases import CHECKED, Release, describe
+from gapless.rule import Rule
 
 DIFFERS = Rule(
     "CONF617",
     "differs-by-release",
-    Severity.INFO,
+    "info",
     "A text that other releases read differently, or refuse.",
     "One line is often used with several releases: on a laptop, in an image, on a cluster. A release that refuses it"
     " fails at the first use of the GPU.",

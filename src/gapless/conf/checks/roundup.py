@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gapless.conf.findings import Finding, Rule, Severity, Subject, finding
+from gapless.conf.findings import Finding, Subject, finding
 from gapless.conf.releases import Release
 from gapless.conf.rounding import rounded_bytes
 from gapless.conf.settings import INTERVALS
+from gapless.rule import Rule
 from gapless.units import GIB, MIB, format_bytes
 
 RANGES = Rule(
     "CONF615",
     "roundup-ranges",
-    Severity.INFO,
+    "info",
     "roundup_power2_divisions: the sizes that get each division, and the most that a request grows.",
     "A size in the list is where its division begins, not where it ends: the documentation's wording is off by one"
     " power of two. Up to 2.9 the value after > also replaces that of the last size. Sizes between two listed ones that"
@@ -25,7 +26,7 @@ RANGES = Rule(
 UNROUNDED = Rule(
     "CONF616",
     "roundup-by-one",
-    Severity.WARNING,
+    "warning",
     "A division of 1 up to release 2.3.",
     "Those releases then do not round at all, not even to 512 bytes: block sizes become odd and seldom fit again.",
     "Of the settings text: a division that is read is 1, and the release is 2.3 or older.",
@@ -70,7 +71,7 @@ def _ranges(subject: Subject, divisions: tuple[int, ...], position: int | None) 
         RANGES,
         message,
         hint,
-        severity=Severity.WARNING if gap else Severity.INFO,
+        severity="warning" if gap else "info",
         position=position,
         measurements={"growth_fraction_most": 1 / worst},
     )

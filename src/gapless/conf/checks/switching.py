@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gapless.conf.findings import Finding, Rule, Severity, Subject, finding
+from gapless.conf.findings import Finding, Subject, finding
 from gapless.conf.merge import format_value
 from gapless.conf.options import OPTIONS, Option
 from gapless.conf.settings import Settings
+from gapless.rule import Rule
 
 DROPS = Rule(
     "CONF641",
     "switch-drops-settings",
-    Severity.WARNING,
+    "warning",
     "A call that changes one option at run time and thereby sets others back.",
     "Each call first sets max_split_size_mb, roundup_power2_divisions and garbage_collection_threshold back to their"
     " defaults (from 2.11 max_non_split_rounding_mb as well), whatever it mentions. Libraries that switch"
@@ -26,7 +27,7 @@ DROPS = Rule(
 FREES_LIVE = Rule(
     "CONF642",
     "switch-frees-live-memory",
-    Severity.ERROR,
+    "error",
     "max_split_size_mb lowered, or expandable_segments switched, at run time while max_split_size_mb is in force.",
     "PyTorch then can meet large segments that are cut although it believes that they cannot be. When memory runs out"
     " it gives the first part back to the driver, and with it the whole segment, in which other tensors live. Seen in"
@@ -39,7 +40,7 @@ FREES_LIVE = Rule(
 TOO_LATE = Rule(
     "CONF643",
     "read-at-start-only",
-    Severity.WARNING,
+    "warning",
     "per_process_memory_fraction in a call at run time.",
     "It is read once, when the card is first used; a later call changes nothing.",
     "Of a call at run time (`gapless conf TEXT --after BEFORE`): the text names the option.",
@@ -76,7 +77,7 @@ def _to_be_dropped(subject: Subject) -> Iterator[Finding]:
         return
     names = [option.name for option in _resettable(subject) if subject.mentions(option.field)]
     if names:
-        severity = Severity.WARNING if "sleep-mode" in subject.uses else Severity.INFO
+        severity = "warning" if "sleep-mode" in subject.uses else "info"
         dropped = ", ".join(names)
         message = f"a library that switches expandable_segments at run time, as vLLM's sleep mode does, drops {dropped}"
         yield finding(DROPS, message, "do not combine them in such a process", severity=severity)

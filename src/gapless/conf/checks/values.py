@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gapless.conf.findings import Finding, Repair, Rule, Severity, Subject, finding
+from gapless.conf.findings import Finding, Repair, Subject, finding
 from gapless.conf.merge import format_value
 from gapless.conf.options import Kind, Option
 from gapless.conf.parse import ParsedItem
 from gapless.conf.problems import bare, shown
+from gapless.rule import Rule
 
 DUPLICATE = Rule(
     "CONF605",
     "duplicate-option",
-    Severity.WARNING,
+    "warning",
     "An option that stands in the text twice.",
     "The last one counts, silently. Often a launcher has appended its own value to the user's.",
     "The names in the settings text are counted, other spellings of one option as one.",
@@ -23,7 +24,7 @@ DUPLICATE = Rule(
 PARTLY_READ = Rule(
     "CONF606",
     "number-read-partly",
-    Severity.WARNING,
+    "warning",
     "A number with something behind it, or a sign before it, that PyTorch does not read as it looks.",
     "PyTorch takes the leading digits and ignores the rest: 100garbage and 100.5 are 100, 1e3 is 1, 0x20 is 0. A"
     " negative size wraps around and becomes practically unlimited.",
@@ -33,7 +34,7 @@ PARTLY_READ = Rule(
 SWALLOWED = Rule(
     "CONF607",
     "punctuation-swallowed",
-    Severity.WARNING,
+    "warning",
     "Wrong punctuation that this release steps over.",
     "From 2.10 PyTorch no longer looks which sign stands between names and values, so a wrong one goes unnoticed there;"
     " older releases stop at it, and what it hides may not be read at all.",

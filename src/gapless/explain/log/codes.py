@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gapless.explain.finding import Finding, Severity
+from gapless.explain.finding import Finding
+from gapless.rule import Severity
 
 NAMES = {
     "OK000": "nothing-wrong",

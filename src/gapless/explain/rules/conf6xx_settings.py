@@ -18,19 +18,7 @@ if TYPE_CHECKING:
     from gapless.explain.case import Case
     from gapless.explain.finding import Finding
 
-RULES = tuple(
-    Rule(
-        code=rule.code,
-        name=rule.name,
-        severity=rule.severity.value,
-        finds=rule.finds,
-        why=rule.why,
-        measured=rule.measured,
-        do=rule.do,
-        links=rule.sources,
-    )
-    for rule in CONF_RULES
-)
+RULES = tuple(Rule(**vars(rule)) for rule in CONF_RULES)
 _BY_CODE = {rule.code: rule for rule in RULES}
 _SPOKEN_OF = {"CONF608"}
 """Worth knowing, and about this recording."""
@@ -43,11 +31,11 @@ def find(case: Case) -> Iterator[Finding]:
     if not text or len(text) > _LONGEST_TEXT:
         return
     for found in check(text, case.recording.release):
-        if found.severity.value == "info" and found.code not in _SPOKEN_OF:
+        if found.severity == "info" and found.code not in _SPOKEN_OF:
             continue
         yield _BY_CODE[found.code].finding(
             f"{_sentence(found.message)}.",
-            severity="info" if found.severity.value == "info" else "warning",
+            severity="info" if found.severity == "info" else "warning",
             what_to_do=f"{_sentence(found.hint)}." if found.hint else "",
             measurements=found.measurements,
         )
