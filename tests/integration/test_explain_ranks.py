@@ -81,6 +81,7 @@ def test_a_rank_that_needs_more_than_its_like_is_the_outlier(folder: Path) -> No
     answer = json.loads(gapless("explain", folder, "--format", "json").stdout)
     assert answer["schema"] == "gapless.explain.ranks/1"
     assert answer["first_failure"]["path"] == str(folder / "oom_rank1.pickle")
+    assert [row["needed_bytes_peak"] // MIB for row in answer["ranks"]] == [76, 76, 76, 152, 76]
     assert [row["allocated_bytes_peak"] // MIB for row in answer["ranks"]] == [76, 76, 76, 152, 76]
     assert [one["input"]["path"] for one in answer["explanations"]] == [
         str(folder / "oom_rank1.pickle"),

@@ -53,3 +53,23 @@ def test_on_a_card_where_a_run_that_did_not_fail_fails_outcomes_are_those_of_the
     assert "Nothing failed in the recorded run. With " in markdown
     assert "| serves all recorded |" in markdown
     assert "serves the request" not in text + markdown
+
+
+def test_what_pins_and_how_much_is_left_are_there() -> None:
+    lines = gapless("explain", DEMO, "--format", "markdown").stdout.splitlines()
+
+    pinned = lines.index("| pins | segments | since | place |") + 2
+    assert lines[pinned].startswith("| 49 blocks | 8 segments, ")
+    assert lines[pinned].endswith(" | `demo_train.py:66 train` |")
+    head = "| change | outcome | grade | reserved at most | smallest card | margin | risks |"
+    assert lines[lines.index(head) + 2].split(" | ")[3:6] == ["18.23 GiB", "16.37 GiB", "7.13 GiB"]
+
+
+def test_a_limit_is_not_called_the_capacity() -> None:
+    path = VERDICTS / "oom103_hit_fraction_set_by_the_program.pickle.gz"
+    text, markdown = (gapless("explain", path, "--format", form).stdout for form in ("text", "markdown"))
+
+    (row,) = (line for line in markdown.splitlines() if line.startswith("| may reserve |"))
+    assert " to " in row
+    assert row.split("|")[2].strip() in text
+    assert "capacity" not in markdown

@@ -92,7 +92,7 @@ class Known:
         case, card, free = explanation.case, self.card, self.leave_free_bytes
         from gapless.tune import TuneOptions, advised, best_fixes  # noqa: PLC0415  (only failures are tuned)
 
-        if case.recording.event_count == 0:
+        if case.recording.event_count == 0 or case.lacks_segments:
             return explanation, []
         if explanation.verdict.code == "OUT501":
             return explanation, []  # a replay does not know when the others came

@@ -56,6 +56,13 @@ class Case:
         return self.on_card.recorded if self.on_card else self.moment
 
     @cached_property
+    def lacks_segments(self) -> bool:
+        """Whether the file leaves out what is reserved when it ends: then no state can be found."""
+        reserved = self.recording.curves["reserved"]
+        ends = self.recording.state_before(self.recording.event_count)
+        return len(reserved) > 0 and int(reserved[-1]) > 0 and not len(ends.segments)
+
+    @cached_property
     def refusal(self) -> Refusal | None:
         """The failing request in numbers; None when nothing failed at the moment."""
         return self.on_card.refusal if self.on_card else refusal_at(self.recording, self.moment.event, self.facts)

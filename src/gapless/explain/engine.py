@@ -71,7 +71,11 @@ class Explanation:
         return {
             "schema": SCHEMA,
             "input": input_to_json(self.recording),
-            "state": {**self.facts.to_json(self.case.moment), "replayed_on_bytes": there and there.card_bytes},
+            "state": {
+                **self.facts.to_json(self.case.moment),
+                **_limits(self.case),
+                "replayed_on_bytes": there and there.card_bytes,
+            },
             "replay": replay_to_json(self.recording),
             "verdict": self.verdict.to_json(),
             "findings": [finding.to_json() for finding in self.findings],
@@ -81,6 +85,18 @@ class Explanation:
             "lower_bound_bytes": self.lower_bound_bytes,
             "fixes": [],
         }
+
+
+def _limits(case: Case) -> dict[str, int | None]:
+    """What the card could give to PyTorch, and what a memory limit left of it: a number, or the ends of a range."""
+    facts, refusal = case.facts, case.refusal
+    if refusal is None or not refusal.by_limit:
+        return {"limit_bytes_most": facts.limit_bytes}
+    return {
+        "capacity_bytes": refusal.reserved_bytes + refusal.request.device_free_bytes,
+        "limit_bytes": refusal.limit_bytes_least,
+        "limit_bytes_most": refusal.limit_bytes_most,
+    }
 
 
 def explain(recording: Recording, options: ExplainOptions | None = None) -> Explanation:
@@ -95,6 +111,8 @@ def explain(recording: Recording, options: ExplainOptions | None = None) -> Expl
     """
     case = open_case(recording, options or ExplainOptions())
     findings = [finding for file in rule_files() if file.rules[0].code != FALLBACK for finding in file.find(case)]
+    if case.lacks_segments:
+        findings = [finding for finding in findings if not finding.code.startswith("FRAG")]  # no hole is known
     decisive = deciding(findings)
     if decisive is None:
         decisive = _fallback(case, findings)

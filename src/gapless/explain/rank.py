@@ -35,7 +35,9 @@ class Rank:
     reserved_bytes: int | None
     free_bytes: int | None
     allocated_bytes_peak: int | None
-    """The most allocated, or that would have been with the request that failed."""
+    """The most that was allocated."""
+    needed_bytes_peak: int | None
+    """The same, or what would have been with the request that failed."""
     behaviour: Mapping[object, float]
     """Share of the allocations by stack; empty where nothing is recorded."""
 
@@ -63,6 +65,7 @@ class Rank:
             "reserved_bytes": self.reserved_bytes,
             "free_bytes": self.free_bytes,
             "allocated_bytes_peak": self.allocated_bytes_peak,
+            "needed_bytes_peak": self.needed_bytes_peak,
         }
 
 
@@ -86,8 +89,7 @@ def rank_of_recording(explanation: Explanation) -> Rank:
     # A library that failed did so after all that was recorded.
     timed = has_failed and len(times) > 0
     peak = int(recording.curves["allocated"].max())
-    if case.moment.is_failure:
-        peak = max(peak, facts.allocated_bytes + (facts.rounded_bytes or 0))
+    request = (facts.rounded_bytes or 0) if case.moment.is_failure else 0
     return Rank(
         explanation=explanation,
         path=recording.path,
@@ -99,6 +101,7 @@ def rank_of_recording(explanation: Explanation) -> Rank:
         reserved_bytes=facts.reserved_bytes,
         free_bytes=facts.free_bytes,
         allocated_bytes_peak=peak,
+        needed_bytes_peak=max(peak, facts.allocated_bytes + request),
         behaviour=_behaviour(explanation),
     )
 
@@ -117,6 +120,7 @@ def rank_of_log(explanation: LogExplanation) -> Rank:
         reserved_bytes=state.get("reserved_bytes"),
         free_bytes=state.get("free_bytes"),
         allocated_bytes_peak=None,
+        needed_bytes_peak=None,
         behaviour={},
     )
 

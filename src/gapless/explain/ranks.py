@@ -62,7 +62,7 @@ class Ranks:
         """The rank that is farthest from its like; None when all are alike, or are too few to tell."""
         found: list[tuple[float, Outlier]] = []
         for group in self._groups():
-            peaks = [rank.allocated_bytes_peak or 0 for rank in group]
+            peaks = [rank.needed_bytes_peak or 0 for rank in group]
             median = statistics.median(peaks)
             distance = [abs(peak - median) / max(median, 1) for peak in peaks]
             farthest = max(range(len(group)), key=distance.__getitem__)
@@ -84,7 +84,7 @@ class Ranks:
             return found
         if found.verdict.code != FALLBACK:
             return found
-        usual = min(outlier.like, key=lambda like: abs((like.allocated_bytes_peak or 0) - outlier.median_bytes))
+        usual = min(outlier.like, key=lambda like: abs((like.needed_bytes_peak or 0) - outlier.median_bytes))
         if not isinstance(usual.explanation, Explanation):
             return found
         return explained_as_outlier(found, usual.explanation, len(outlier.like), outlier.median_bytes)

@@ -93,10 +93,18 @@ def _moment(explanation: Explanation, terminal: Terminal) -> None:
         name += " of the recorded run"  # the card that is asked about is another one
     has_history = explanation.recording.event_count > 1
     _heading(f"{name} ({where})" if has_history else "When the file was written", terminal)
+    cells = [f"{name:<14}{size:>12}" for name, size in numbers_at_moment(explanation)]
+    for left, right in zip(cells[::2], [*cells[1::2], ""], strict=False):
+        terminal.line(f"  {left}    {right}".rstrip())
+
+
+def numbers_at_moment(explanation: Explanation) -> list[tuple[str, str]]:
+    """The allocator's numbers that are known, each with its name."""
+    facts, between = explanation.facts, _limit_range(explanation)
     rows = (
         ("requested", facts.requested_bytes),
         ("limit", facts.limit_bytes),
-        ("may reserve", None if _limit_range(explanation) else _may_reserve(explanation)),
+        ("may reserve", None if between else _may_reserve(explanation)),
         ("reserved", facts.reserved_bytes),
         ("allocated", facts.allocated_bytes),
         ("free in cache", facts.free_bytes),
@@ -105,12 +113,8 @@ def _moment(explanation: Explanation, terminal: Terminal) -> None:
         ("waiting", facts.pending_bytes or None),
         ("private pools", facts.private_pool_free_bytes or None),
     )
-    cells = [f"{name:<14}{format_bytes(size):>12}" for name, size in rows if size is not None]
-    between = _limit_range(explanation)
-    if between:
-        cells.insert(1, f"{'may reserve':<14}{between:>12}")
-    for left, right in zip(cells[::2], [*cells[1::2], ""], strict=False):
-        terminal.line(f"  {left}    {right}".rstrip())
+    cells = [(name, format_bytes(size)) for name, size in rows if size is not None]
+    return [*cells[:1], ("may reserve", between), *cells[1:]] if between else cells
 
 
 def _may_reserve(explanation: Explanation) -> int | None:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gapless.conf import line_to_copy
-from gapless.report.explanation import MOST_GROWTHS, headline, other_findings
+from gapless.report.explanation import MOST_GROWTHS, headline, numbers_at_moment, other_findings
 from gapless.report.frames import place
+from gapless.report.pins import numbers_of
 from gapless.report.trust import trust_in
 from gapless.tune.shortlist import recommended
 from gapless.units import format_bytes
@@ -25,7 +26,7 @@ _MOST_PLACES = 10
 
 def to_markdown(explanation: Explanation, fixes: Sequence[Fix], terminal: Terminal) -> None:
     """Writes the answer; every paragraph is one line, as Markdown wants it."""
-    verdict, facts = explanation.verdict, explanation.facts
+    verdict = explanation.verdict
     terminal.line(f"### {headline(verdict)}")
     terminal.line()
     for text in (verdict.message, verdict.why, verdict.what_to_do):
@@ -36,7 +37,7 @@ def to_markdown(explanation: Explanation, fixes: Sequence[Fix], terminal: Termin
         terminal.line(f"\n```sh\nexport {line_to_copy(best.conf)}\n```")
     if best is not None and best.call is not None:
         terminal.line(f"\n```python\n{best.call}  # before anything is allocated\n```")
-    _table(("at the moment", "size"), _facts(facts), terminal)
+    _table(("at the moment", "size"), numbers_at_moment(explanation), terminal)
     _fixes(fixes, terminal, has_failed=explanation.case.recorded_moment.is_failure)
     held = [
         (format_bytes(holder.bytes), str(holder.blocks), holder.kind, _code(place(terminal.frame(holder.at))))
@@ -47,6 +48,11 @@ def to_markdown(explanation: Explanation, fixes: Sequence[Fix], terminal: Termin
         (format_bytes(one.bytes_per_step), str(one.steps), _code(place(terminal.frame(one.at))))
         for one in explanation.growth[:MOST_GROWTHS]
     ]
+    pinned = [
+        (*numbers_of(one), _code(place(terminal.frame(one.at))))
+        for one in explanation.case.pinned.by_place[:_MOST_PLACES]
+    ]
+    _table(("pins", "segments", "since", "place"), pinned, terminal)
     _table(("grows by a step", "steps", "place"), grown, terminal)
     _list([_found(finding, advice) for finding, advice in other_findings(explanation)], terminal)
     for sentence in trust_in(explanation.recording):
@@ -61,11 +67,13 @@ def _fixes(fixes: Sequence[Fix], terminal: Terminal, *, has_failed: bool) -> Non
             fix.outcome.in_words(has_failed=has_failed),
             fix.grade.value,
             format_bytes(fix.reserved_bytes_peak_after),
+            _size(fix.smallest_card_bytes),
+            _size(fix.margin_bytes),
             ", ".join(risk.name for risk in fix.risks) or "-",
         )
         for fix in fixes
     ]
-    _table(("change", "outcome", "grade", "reserved at most", "risks"), rows, terminal)
+    _table(("change", "outcome", "grade", "reserved at most", "smallest card", "margin", "risks"), rows, terminal)
     _list(list(dict.fromkeys(f"{risk.name}: {risk.message}" for fix in fixes for risk in fix.risks)), terminal)
 
 
@@ -79,9 +87,8 @@ def _list(items: Sequence[str], terminal: Terminal) -> None:
         terminal.line(f"{'' if number else chr(10)}- {item}")
 
 
-def _facts(facts: object) -> list[tuple[str, str]]:
-    values = [(name.removesuffix("_bytes").replace("_", " "), size) for name, size in vars(facts).items()]
-    return [(name, format_bytes(size)) for name, size in values if isinstance(size, int)]
+def _size(size: int | None) -> str:
+    return "-" if size is None else format_bytes(size)
 
 
 def _code(text: str) -> str:

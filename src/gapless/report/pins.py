@@ -21,7 +21,7 @@ def pins_to_text(pinned: Pinned, terminal: Terminal) -> None:
         return
     terminal.line()
     terminal.line(terminal.paint("What pins the segments", "bold"))
-    rows = [(*_numbers(one), place(terminal.frame(one.at))) for one in pinned.by_place[:_MOST]]
+    rows = [(*numbers_of(one), place(terminal.frame(one.at))) for one in pinned.by_place[:_MOST]]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     heads = [f"  {row[0]:>{widths[0]}} in {row[1]:<{widths[1]}}  {row[2]:<{widths[2]}}" for row in rows]
     fit = all(len(f"{head}  {row[-1]}") <= terminal.width for head, row in zip(heads, rows, strict=True))
@@ -34,7 +34,8 @@ def pins_to_text(pinned: Pinned, terminal: Terminal) -> None:
         terminal.line(f"  blocks at {plural(more, 'more place')}")
 
 
-def _numbers(one: PinningPlace) -> tuple[str, str, str]:
+def numbers_of(one: PinningPlace) -> tuple[str, str, str]:
+    """How many blocks of a place pin, in which segments, since when."""
     blocks, segments = plural(one.blocks, "block"), plural(one.segments, "segment")
     since = "from before the recording" if one.since_event is None else f"since event {one.since_event}"
     if one.steps:

@@ -52,7 +52,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _unlike(outlier: Outlier) -> str:
-    peak = outlier.rank.allocated_bytes_peak or 0
+    peak = outlier.rank.needed_bytes_peak or 0
     others = f"the median of the {len(outlier.like)} ranks that do the same is {format_bytes(outlier.median_bytes)}"
     return f"Unlike the others: {outlier.rank.name} needed {format_bytes(peak)} at most; {others}."
 

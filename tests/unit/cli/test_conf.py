@@ -147,3 +147,21 @@ def test_options_beside_the_drivers_allocator_are_ignored_and_endanger_nothing(
     assert "ignores expandable_segments, max_split_size_mb, and" in answer["findings"][0]["message"]
     assert answer["left"] == ["CONF610"]
     assert f"To copy; CONF610 still holds:\n  export PYTORCH_CUDA_ALLOC_CONF={conf}\n" in text
+
+
+def test_what_is_advised_at_run_time_is_no_danger_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    before = ("--after", "expandable_segments:True,max_split_size_mb:128")
+
+    answer = json_of(capsys, "expandable_segments:False", *before)
+    (finding,) = answer["findings"]
+
+    assert finding["code"] == "CONF641"
+    assert finding["hint"].startswith("change nothing at run time")
+    kept = json_of(capsys, "expandable_segments:False,max_split_size_mb:128", *before)
+    assert "CONF642" in [finding["code"] for finding in kept["findings"]]
+
+
+def test_what_can_be_kept_safely_is_advised_to_be_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = json_of(capsys, "expandable_segments:False", "--after", "garbage_collection_threshold:0.8")
+
+    assert [finding["hint"] for finding in answer["findings"]] == ["add garbage_collection_threshold:0.8 to the call"]

@@ -52,6 +52,7 @@ def test_facts_are_those_before_the_failing_event(full: Diary, tmp_path: Path) -
         "at": "oom",
         "event": 2,
         "limit_bytes": None,
+        "limit_bytes_most": None,
         "capacity_bytes": 1 * GIB,
         "device_free_bytes": 64 * MIB,
         "requested_bytes": 128 * MIB,
@@ -131,6 +132,9 @@ def test_memory_limit_is_told_by_the_room_that_the_card_had(tmp_path: Path) -> N
         "limit_bytes_most": 1200 * MIB - 1,
         "fraction_guess": 0.25,
     }
+    state = explanation.to_json()["state"]
+    assert state["capacity_bytes"] == 4096 * MIB
+    assert (state["limit_bytes"], state["limit_bytes_most"]) == (900 * MIB, 1200 * MIB - 1)
 
 
 def test_memory_limit_that_is_known_is_said(tmp_path: Path) -> None:

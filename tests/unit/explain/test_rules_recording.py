@@ -232,3 +232,22 @@ def test_one_stack_in_twenty_is_enough(tmp_path: Path) -> None:
 
 def test_device_without_anything_is_explained(tmp_path: Path) -> None:
     assert open_recordings(str(Diary().write(tmp_path / "empty.pickle"))) == []
+
+
+def test_a_file_without_segments_tells_of_no_memory(diary: Diary, tmp_path: Path) -> None:
+    for number in range(7):
+        diary.malloc(("whole", number), 1 * GIB)
+        diary.free(("whole", number))
+        diary.malloc(("half", number), 512 * MIB)
+        diary.malloc(("other", number), 100 * MIB)
+        diary.free(("half", number))
+    diary.malloc("too much", 2 * GIB)
+    value = pickle.loads(diary.write(tmp_path / "whole.pickle").read_bytes())
+    (tmp_path / "cut.pickle").write_bytes(pickle.dumps({**value, "segments": []}, protocol=4))
+    (recording,) = open_recordings(str(tmp_path / "cut.pickle"))
+
+    explanation = explain(recording)
+
+    assert explanation.verdict.code == "REC704"
+    assert explanation.verdict.message.startswith("The file holds no segments, although ")
+    assert {finding.code[:3] for finding in explanation.findings} <= {"REC", "CON"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gapless.conf.findings import Finding, Subject, finding
 from gapless.conf.merge import format_value
@@ -89,7 +90,12 @@ def _dropped(subject: Subject, previous: Settings) -> Iterator[Finding]:
         if before != after and not subject.mentions(option.field):
             was, now = format_value(option, before), format_value(option, after)
             message = f"this call sets {option.name} back from {was} to {now}, although it does not mention it"
-            yield finding(DROPS, message, f"add {option.name}:{was} to the call")
+            kept = replace(subject.settings, **{option.field: before})
+            hint = f"add {option.name}:{was} to the call"
+            if _can_free_live(previous, kept):
+                hint = f"change nothing at run time: with {option.name}:{was} in the call, it could free live memory"
+                hint += f" ({FREES_LIVE.code})"
+            yield finding(DROPS, message, hint)
 
 
 def _can_free_live(before: Settings, after: Settings) -> bool:

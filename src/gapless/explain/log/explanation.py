@@ -15,7 +15,15 @@ from gapless.sources.log.scan import LogScan
 
 SCHEMA = "gapless.explain/1"
 _STATE = (
-    *("event", "limit_bytes", "capacity_bytes", "device_free_bytes", "requested_bytes", "rounded_bytes"),
+    *(
+        "event",
+        "limit_bytes",
+        "limit_bytes_most",
+        "capacity_bytes",
+        "device_free_bytes",
+        "requested_bytes",
+        "rounded_bytes",
+    ),
     *("segment_bytes", "allocated_bytes", "active_bytes", "reserved_bytes", "free_bytes"),
     *("largest_free_block_bytes", "pending_bytes", "private_pool_free_bytes"),
 )
@@ -128,6 +136,7 @@ def _state(numbers: Numbers | None) -> dict[str, Any] | None:
     message, unallocated = numbers.message, numbers.unallocated
     known = {
         "limit_bytes": value(message.allowed),
+        "limit_bytes_most": value(message.allowed),
         "capacity_bytes": value(numbers.limit),
         "device_free_bytes": value(numbers.free),
         "segment_bytes": value(numbers.request),

@@ -11,14 +11,14 @@ def measurements_of(numbers: Numbers) -> dict[str, Number]:
     message = numbers.message
     amounts = {
         "segment_bytes": numbers.request,
-        "capacity_bytes": message.capacity,
+        "card_total_bytes": message.capacity,
         "device_free_bytes": numbers.free,
         "allowed_bytes": message.allowed,
         "allocated_bytes": numbers.in_use,
         "private_pool_free_bytes": message.private_pools,
         "unallocated_bytes": numbers.unallocated,
         "reserved_bytes": numbers.reserved,
-        "limit_bytes": numbers.limit,
+        "capacity_bytes": numbers.limit,
         "free_in_sum_bytes": numbers.free_in_sum,
         "missing_bytes": numbers.missing,
         "outside_bytes": numbers.outside,

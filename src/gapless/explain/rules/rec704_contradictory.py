@@ -10,6 +10,7 @@ import numpy as np
 from gapless import _core
 from gapless.explain.rule import Rule
 from gapless.explain.words import plural
+from gapless.units import format_bytes
 
 if TYPE_CHECKING:
     from gapless.explain.case import Case
@@ -19,7 +20,7 @@ RULE = Rule(
     code="REC704",
     name="contradictory",
     severity="warning",
-    finds="Events contradict the recorded segments or each other, or their times run backwards.",
+    finds="Events contradict the recorded segments or each other, their times run backwards, or there are no segments.",
     why="The file was cut or put together by hand, other threads allocated while it was written, or the recorder was"
     " started again with another size, which scrambles the order, or kept the state alone for a while, which leaves a"
     " hole. Figures about moments in the past may be wrong.",
@@ -31,6 +32,9 @@ RULE = Rule(
 
 def find(case: Case) -> Iterator[Finding]:
     """Contradictions and times that run backwards."""
+    if case.lacks_segments:
+        yield _without_segments(case)
+        return
     trace, times = case.recording.trace, case.recording.events.time_us
     timed = times[times != _core.NO_TIME]
     backwards = int((np.diff(timed) < 0).sum())
@@ -51,4 +55,15 @@ def find(case: Case) -> Iterator[Finding]:
             "times_backwards": backwards,
             "first_event": first[0] if first else None,
         },
+    )
+
+
+def _without_segments(case: Case) -> Finding:
+    reserved = int(case.recording.curves["reserved"][-1])
+    return RULE.finding(
+        f"The file holds no segments, although {format_bytes(reserved)} are reserved when it ends.",
+        severity="error",
+        why="What was in memory at a moment is found from the segments backwards, so it cannot be told.",
+        what_to_do="Record anew, with torch.cuda.memory._dump_snapshot(). gapless replay FILE repeats the events.",
+        measurements={"contradictions": case.recording.trace.contradiction_count, "reserved_bytes": reserved},
     )

@@ -150,6 +150,7 @@ def test_the_json_follows_the_schema_of_explain() -> None:
         "at": "oom",
         "event": None,
         "limit_bytes": None,
+        "limit_bytes_most": None,
         "capacity_bytes": 23 * GIB + 100 * MIB,
         "device_free_bytes": 100 * MIB,
         "requested_bytes": None,
