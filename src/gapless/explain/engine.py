@@ -176,10 +176,22 @@ def _about_which_card(case: Case, finding: Finding) -> Finding:
         finding = replace(finding, message=f"{there.in_words}: {_going_on(message)}", confidence=confidence)
         return _too_large(case, finding) if case.lower_bound_bytes > there.card_bytes else finding
     card_bytes, refusal = case.options.card_bytes, case.refusal
+    if card_bytes is not None and not case.recording.event_count:
+        return replace(finding, message=f"{message} {_of_a_moment_alone(case, card_bytes)}")
     if refusal is None or card_bytes in (None, case.facts.capacity_bytes):
         return finding
     had = format_bytes(refusal.limit_bytes_least)
     return replace(finding, message=f"As recorded, where PyTorch could have {had}: {_going_on(message)}")
+
+
+def _of_a_moment_alone(case: Case, card_bytes: int) -> str:
+    """Whether what a file without history shows fits on the card that is asked about."""
+    facts, card = case.facts, format_bytes(card_bytes)
+    if facts.active_bytes > card_bytes:
+        return f"With {card} for PyTorch that does not fit."
+    if facts.reserved_bytes > card_bytes:
+        return f"With {card} for PyTorch it fits only as far as what is cached is given back."
+    return f"With {card} for PyTorch that moment fits; what came before it is not known."
 
 
 def _too_large(case: Case, finding: Finding) -> Finding:

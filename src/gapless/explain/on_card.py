@@ -57,7 +57,7 @@ class OnCard:
 
 def on_card(recording: Recording, recorded: Moment, facts: Facts, options: ExplainOptions) -> OnCard | None:
     """What fails there; None where no card is asked about, it is the recorded one, it fits, or that cannot be told."""
-    if options.card_bytes is None or options.at is not None or options.outside_failure:
+    if options.card_bytes is None or options.at is not None or options.outside_failure or not recording.event_count:
         return None
     card_bytes = options.card_bytes - (options.leave_free_bytes if recorded.is_failure else 0)
     if not recorded.is_failure and (options.leave_free_bytes or _most_reserved(recording) <= card_bytes):

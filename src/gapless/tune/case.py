@@ -178,6 +178,8 @@ class Case:
         if steps is None or not self.explained.growth:
             return ()
         until = steps.boundaries[steps.boundaries <= self.event]
+        if not len(until):  # before the first step
+            return ()
         usual = median_of(np.diff(until)) if len(until) > 1 else 0.0
         return self.explained.growth if self.event - int(until[-1]) <= _USUAL_STEPS * usual else ()
 

@@ -72,7 +72,8 @@ def tune(recording: Recording, options: TuneOptions | None = None) -> TuneResult
     """Tries every change that the recording suggests.
 
     Raises:
-        InputError: The recording has no history, or no such moment; or more memory shall stay free than there is.
+        InputError: The recording has no history, or no such moment, or failed at another; or more memory shall stay
+            free than there is.
     """
     chosen = options or TuneOptions()
     if recording.event_count < _LEAST_EVENTS and not len(recording.oom_events):
@@ -83,6 +84,12 @@ def tune(recording: Recording, options: TuneOptions | None = None) -> TuneResult
             where=recording.path,
         )
     explained = open_case(recording, ExplainOptions(at=chosen.at))
+    if len(recording.oom_events) and not explained.moment.is_failure:
+        raise InputError(
+            f"a request failed in this recording, and --at {chosen.at} is another moment: what helps would not be seen",
+            hint="leave --at out, or name the failure: --at oom, --at oom:0",
+            where=recording.path,
+        )
     return tune_case(case_of(explained, chosen), chosen)
 
 

@@ -34,7 +34,7 @@ def test_the_line_to_copy_comes_first(path: Path, capsys: pytest.CaptureFixture[
     where=lambda path: path.name.startswith(("frag_pinned_segments_oom", "fraction_oom", "train_mlp"))
 )
 def test_json_follows_its_schema(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = json_of(capsys, str(path), "--card", "24GiB", "--at", "peak")
+    answer = json_of(capsys, str(path), "--card", "24GiB")
 
     assert answer["card"]["capacity_bytes"] == 24 << 30
     assert len(answer["candidates"]) == len(answer["smallest_card_bytes"]) > 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
 
 from gapless.explain import ExplainOptions, explain
-from gapless.recording import Recording
+from gapless.recording import Recording, open_recordings
 from gapless.tune import TuneOptions, advised, best_fixes, tune
 from gapless.units import MIB
 from tests.programs import Program, user
@@ -139,3 +140,23 @@ def test_a_moment_that_is_asked_for_stays(tmp_path: Path) -> None:
     assert there.case.on_card is None
     assert there.case.moment.event == 4
     assert there.verdict.message.startswith("As recorded, where PyTorch could have 1.95 GiB: ")
+
+
+@pytest.mark.parametrize(
+    ("card", "said"),
+    [
+        (2000, "With 1.95 GiB for PyTorch that moment fits; what came before it is not known."),
+        (1000, "With 1000.00 MiB for PyTorch it fits only as far as what is cached is given back."),
+        (800, "With 800.00 MiB for PyTorch that does not fit."),
+    ],
+)
+def test_a_moment_alone_is_held_against_the_card(card: int, said: str, tmp_path: Path) -> None:
+    program = Program(capacity_bytes=2000 * MIB)
+    program.alloc("a", 900 * MIB, at=user(1))
+    program.alloc("b", 800 * MIB, at=user(2))
+    program.free("b")
+    path = tmp_path / "moment.pickle"
+    path.write_bytes(pickle.dumps({**program.to_dict(), "device_traces": [[]]}))
+    (recording,) = open_recordings(str(path))
+
+    assert explain(recording, on(card)).verdict.message.endswith(said)

@@ -149,3 +149,16 @@ def test_where_memory_grows_no_setting_is_shown_and_no_card(tmp_path: Path) -> N
     )
 
     assert [fix.kind for fix in fixes] == [Kind.CODE]
+
+
+@pytest.mark.parametrize("at", ["end", "peak", "event:3"])
+def test_another_moment_of_a_run_that_failed_is_refused(at: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"a request failed in this recording, and --at {at} is another moment"):
+        tune(pinned(tmp_path), TuneOptions(at=at))
+
+
+def test_before_the_first_step_nothing_has_grown(tmp_path: Path) -> None:
+    recording = training(tmp_path, steps=12, leak=20 * MIB)
+
+    assert case(recording, at=f"event:{recording.event_count - 1}").growth != ()
+    assert case(recording, at="event:1").growth == ()
