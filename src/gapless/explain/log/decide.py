@@ -42,6 +42,8 @@ CAUSES: tuple[Cause, ...] = (
 """In this order; the first that speaks of an error decides, warnings before it stay."""
 _FIELDS = ("request", "capacity", "free", "allocated", "unallocated", "allowed", "this_process")
 _SAME = ("device", *_FIELDS, "processes", "private_pools", "reserved")
+_MOST_BESIDE = 20
+"""Failures besides the one that decides of which the cause is told."""
 _DATE = re.compile(r"\d{4}[-/.]\d\d[-/.]\d\d[T ]")
 
 
@@ -58,13 +60,27 @@ def explain_log(scan: LogScan, *, path: str = "") -> LogExplanation:
     rows = tuple(Row(message, _deciding(message, scan)[0].code) for message in messages)
     if isinstance(first, OomMessage):
         chosen = _fullest(first, messages)
-        findings = _deciding(chosen, scan)
+        findings = (*_deciding(chosen, scan), *_beside(explain_library(one, scan) for one in _of_each(libraries)))
         numbers = _numbers(chosen, scan)
         return LogExplanation(scan, verdict_of(findings[0]), findings, numbers, rows, path)
     if first is None:
         first = next((failure for failure in scan.libraries if not failure.is_quoted), None)
     found = explain_library(first, scan) if isinstance(first, LibraryFailure) else _nothing(scan)
-    return LogExplanation(scan, verdict_of(found), (found,), None, rows, path)
+    others = _beside(_deciding(message, scan)[0] for message in messages[:_MOST_BESIDE])
+    return LogExplanation(scan, verdict_of(found), (found, *others), None, rows, path)
+
+
+def _of_each(failures: Iterable[LibraryFailure]) -> list[LibraryFailure]:
+    """The first failure of each library on each rank."""
+    found: dict[object, LibraryFailure] = {}
+    for failure in failures:
+        found.setdefault((failure.library, failure.origin.rank), failure)
+    return list(found.values())[:_MOST_BESIDE]
+
+
+def _beside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """What else failed, which does not decide."""
+    return tuple(replace(one, severity="warning") if one.severity == "error" else one for one in findings)
 
 
 def merged(messages: Iterable[OomMessage]) -> list[OomMessage]:

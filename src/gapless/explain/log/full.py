@@ -42,9 +42,9 @@ def larger_than_card(numbers: Numbers, surroundings: Surroundings) -> Finding | 
 def by_limit(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
     """OOM103: the process's memory limit refused although the card had room."""
     allowed = numbers.message.allowed
-    if allowed is None or not numbers.limit_refused or not numbers.card_could_serve:
+    if allowed is None or not numbers.limit_may_have_refused:
         return None
-    confidence: Confidence = "certain" if numbers.lacks == "certain" else "likely"
+    confidence: Confidence = "certain" if numbers.lacks == "certain" and numbers.limit_refused else "likely"
     request, free, reserved = size(numbers.request), size(numbers.free), size(numbers.reserved)
     return finding(
         "OOM103",
@@ -63,7 +63,7 @@ def by_limit(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
 def outside(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
     """OUT501: others hold what is missing."""
     held, missing, named = numbers.outside, numbers.missing, numbers.others
-    if held is None or missing is None or not numbers.is_full:
+    if held is None or missing is None or not numbers.is_full or numbers.limit_may_have_refused:
         return None
     capacity = numbers.message.capacity
     is_named = named is not None and capacity is not None and named.low >= _NOTABLE_SHARE * capacity.high
@@ -116,7 +116,9 @@ def _what_is_full(numbers: Numbers) -> str:
 
 
 def _why_full(numbers: Numbers) -> str:
-    parts = f"{size(numbers.room)} left on the card and {size(numbers.unallocated)} reserved but unallocated"
+    parts = (
+        f"{size(numbers.room)} left {numbers.room_in_words} and {size(numbers.unallocated)} reserved but unallocated"
+    )
     if numbers.contradiction:
         return f"{numbers.contradiction}. {parts} are what the message calls free."
     if numbers.lacks == "certain":

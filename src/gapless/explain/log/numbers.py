@@ -180,6 +180,18 @@ class Numbers:
         return (allowed - self.reserved).surely_below(self.request)
 
     @property
+    def limit_may_have_refused(self) -> bool:
+        """Whether the card surely had room, so that a memory limit is all that can have refused."""
+        return self.message.allowed is not None and self.card_could_serve
+
+    @property
+    def room_in_words(self) -> str:
+        """Where `room` is left: under the memory limit, where that leaves less than the card."""
+        allowed = self.message.allowed
+        is_of_limit = allowed and self.free and self.room and self.room.value < self.free.value
+        return "under the memory limit" if is_of_limit else "on the card"
+
+    @property
     def contradiction(self) -> str:
         """What in the message cannot be, in words; empty when nothing."""
         message = self.message

@@ -53,7 +53,7 @@ def pieces(numbers: Numbers, surroundings: Surroundings) -> Finding | None:
     """FRAG201: enough in sum, so it lay in pieces."""
     if numbers.free_in_sum is None or numbers.request is None or numbers.lacks or numbers.is_full:
         return None
-    room = f" and {size(numbers.room)} left on the card" if numbers.room and numbers.room.value else ""
+    room = f" and {size(numbers.room)} left {numbers.room_in_words}" if numbers.room and numbers.room.value else ""
     return finding(
         "FRAG201",
         f"The request for {size(numbers.request)} failed although {size(numbers.unallocated)} were reserved but"

@@ -218,3 +218,46 @@ def test_words_about_memory_that_are_not_understood_are_not_nothing_wrong() -> N
 
     assert (explanation.verdict.code, explanation.verdict.confidence) == ("REC790", "unsure")
     assert explanation.verdict.message.startswith("Line 2 speaks of running out of memory")
+
+
+CUBLAS = "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\n"
+
+
+def test_a_library_that_fails_after_pytorch_is_told_of_too() -> None:
+    after, before = explain(f"{PIECES}\n{CUBLAS}"), explain(f"{CUBLAS}{PIECES}\n")
+
+    assert [(one.code, one.severity) for one in after.findings][:1] == [("FRAG201", "error")]
+    assert ("OUT502", "warning") in [(one.code, one.severity) for one in after.findings]
+    assert [(one.code, one.severity) for one in before.findings] == [("OUT502", "error"), ("FRAG201", "warning")]
+
+
+def test_what_other_ranks_messages_prove_stands_beside_a_library() -> None:
+    found = explain(f"[rank0]: {CUBLAS}[rank3]: {PIECES}\n[rank2]: {FULL}\n")
+
+    assert [one.code for one in found.findings] == ["REC790", "FRAG201", "OOM101"]
+    assert [one["measurements"].get("reserved_bytes") for one in found.to_json()["findings"][1:]] == [23 * GIB] * 2
+
+
+def limited(request: str, allocated: str, unallocated: str) -> str:
+    """A message of a process that may have 8 GiB of a card with 60 free."""
+    return (
+        f"CUDA out of memory. Tried to allocate {request}. GPU 0 has a total capacity of 79.15 GiB of which 60.50 GiB"
+        " is free. Including non-PyTorch memory, this process has 8.60 GiB memory in use. 8.00 GiB allowed; Of the"
+        f" allocated memory {allocated} is allocated by PyTorch, and {unallocated} is reserved by PyTorch but"
+        " unallocated."
+    )
+
+
+@pytest.mark.parametrize("request_size", ["2.00 MiB", "20.00 MiB", "200.00 MiB"])
+def test_a_card_with_room_is_not_held_by_others(request_size: str) -> None:
+    verdict = explain(limited(request_size, "7.90 GiB", "80.00 MiB")).verdict
+
+    assert verdict.code == "OOM103"
+    assert "8.00 GiB allowed, while the card had 60.50 GiB free" in verdict.message
+
+
+def test_what_is_left_under_a_limit_is_not_left_on_the_card() -> None:
+    verdict = explain(limited("1.00 GiB", "6.50 GiB", "1.49 GiB")).verdict
+
+    assert verdict.code == "FRAG201"
+    assert "10.24 MiB left under the memory limit" in verdict.message
