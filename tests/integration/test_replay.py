@@ -96,3 +96,25 @@ def test_a_peak_is_there_after_the_event_that_is_named() -> None:
     assert "allocated  at most    16.06 GiB  after event 8561\n" in gapless("replay", DEMO).stdout
     shown = [gapless("replay", DEMO, "--at", f"event:{event}").stdout for event in (8561, 8562)]
     assert ["  allocated              16.06 GiB\n" in text for text in shown] == [False, True]
+
+
+LATE = ROOT / "tests/fixtures/verdicts/rec701_hit_recording_after_the_model.pickle.gz"
+
+
+def test_under_its_own_settings_memory_starts_as_it_was_recorded() -> None:
+    own = json.loads(gapless("replay", LATE, "--format", "json", "--at", "peak").stdout)
+    recorded = json.loads(gapless("explain", LATE, "--format", "json", "--at", "peak").stdout)["state"]
+
+    assert own["assumed_bytes"] == 0
+    assert own["peak"]["reserved_bytes"] == recorded["reserved_bytes"]
+    assert own["state"]["largest_free_block_bytes"] == recorded["largest_free_block_bytes"]
+
+
+def test_under_others_it_is_said_that_memory_from_before_is_imagined() -> None:
+    words = ("replay", LATE, "--conf", "expandable_segments:True")
+    other = json.loads(gapless(*words, "--format", "json").stdout)
+
+    assert other["assumed_bytes"] > 0
+    text = " ".join(gapless(*words).stdout.split())
+    assert "were reserved before the recording began; what of it is in use is allocated anew" in text
+    assert "allocated anew" not in gapless("replay", LATE).stdout

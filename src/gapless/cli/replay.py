@@ -95,6 +95,8 @@ def _options(recording: Recording, args: argparse.Namespace) -> ReplayOptions:
     if recording.event_count and (card is not None or has_failed):
         explained = open_case(recording, ExplainOptions(at="oom" if has_failed else None))
         options = case_of(explained, TuneOptions(card=card)).options()
+    if args.conf is None and card is None:  # nothing is asked that memory from before could lie in the way of
+        options = replace(options, start_as_recorded=True)
     settings = recording.settings
     if args.conf is not None:
         settings = replayable_settings_of(args.conf, recording.release, "--conf")

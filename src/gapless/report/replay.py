@@ -30,6 +30,7 @@ def to_json(recording: Recording, replay: Replay, state: ReplayedState | None = 
         "replay": replay_to_json(recording),
         "peak": {f"{name}_bytes": getattr(result, f"{name}_bytes_peak") for name in _PEAKS},
         "reserved_bytes_peak_range": [least, most],
+        "assumed_bytes": _imagined_bytes(recording, replay),
         "fails": {0: "no", len(replay.results): "yes"}.get(
             sum(bool(one.failures) for one in replay.results), "unknown"
         ),
@@ -46,6 +47,18 @@ def to_json(recording: Recording, replay: Replay, state: ReplayedState | None = 
         "undefined": result.undefined,
         "state": replayed_state.to_json(state) if state else None,
     }
+
+
+def _imagined_bytes(recording: Recording, replay: Replay) -> int:
+    """Bytes reserved before the recording began that were allocated anew, in an order that nobody knows."""
+    if replay.options.start_as_recorded:
+        return 0
+    return int(recording.trace.start.segments["size"].sum())
+
+
+def _imagined(recording: Recording) -> str:
+    size = format_bytes(int(recording.trace.start.segments["size"].sum()))
+    return f"{size} were reserved before the recording began; what of it is in use is allocated anew here (modelled)."
 
 
 def failure_to_json(failure: Failure) -> dict[str, Any]:
@@ -76,6 +89,8 @@ def to_text(
     for name in _PEAKS:
         size, event = getattr(result, f"{name}_bytes_peak"), getattr(result, f"{name}_bytes_peak_event")
         terminal.line(f"  {name:<10} at most {format_bytes(size):>12}  after event {event}")
+    if _imagined_bytes(recording, replay):
+        terminal.paragraph(_imagined(recording), 2)
     least, most = replay.reserved_bytes_peak_range
     if least != most:
         by = "the driver's addresses" if replay.options.limit_bytes_most is None else "what is not known"

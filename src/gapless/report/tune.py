@@ -154,6 +154,9 @@ def _remarks(result: TuneResult, terminal: Terminal) -> None:
     terminal.line()
     calls = f", {before.device_calls_before:,} calls of the driver" if before else ""
     peak = format_bytes(case.before.result.reserved_bytes_peak)
+    anew = case.before_anew.result.reserved_bytes_peak
+    if case.start_bytes and case.before_anew is not case.before:
+        calls = f"; with the memory from before the recording allocated anew {format_bytes(anew)}{calls}"
     if any(one.smallest for one in result.tried):
         terminal.paragraph(f"smallest card: {_SMALLEST}", 0)
     shown = format_bytes(int(case.recording.curves["reserved"].max()))

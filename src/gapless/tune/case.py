@@ -129,9 +129,15 @@ class Case:
 
     @cached_property
     def before(self) -> Replay:
-        """The run as it was, on the card; a late start with every block where it was recorded."""
-        as_recorded = self.card_is_recorded and self.start_bytes > 0
-        return replay(self.recording, replace(self.options(), start_as_recorded=as_recorded))
+        """The run as it was, on the card; a late start with every block where it was recorded, if the card holds it."""
+        held = int(self.recording.curves["reserved"].max(initial=0)) <= self.card.capacity_bytes
+        return replay(self.recording, replace(self.options(), start_as_recorded=self.start_bytes > 0 and held))
+
+    @cached_property
+    def before_anew(self) -> Replay:
+        """The run as it was, on the card, with memory from before a late start allocated anew as for every change: what
+        calls and retries are compared with."""
+        return replay(self.recording, self.options()) if self.start_bytes else self.before
 
     @cached_property
     def recorded_card(self) -> Card:

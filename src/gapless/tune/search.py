@@ -72,7 +72,7 @@ def _tried(case: Case, candidate: Candidate, replay: Replay) -> Tried:
     if outcome in SERVING and is_reached_unchanged(case, candidate):
         outcome = Outcome.UNKNOWN
     grade, assumed = grade_of(case, candidate, outcome)
-    before, after = case.before.result, replay.result
+    before, anew, after = case.before.result, case.before_anew.result, replay.result
     retries, steps = len(after.retry_events), case.step_count
     fix = Fix(
         kind=candidate.kind,
@@ -85,9 +85,9 @@ def _tried(case: Case, candidate: Candidate, replay: Replay) -> Tried:
         margin_bytes=None,
         reserved_bytes_peak_before=before.reserved_bytes_peak,
         reserved_bytes_peak_after=after.reserved_bytes_peak,
-        device_calls_before=device_calls(before),
+        device_calls_before=device_calls(anew),
         device_calls_after=device_calls(after),
         retries_per_step=retries / steps if steps else None,
     )
-    beyond = max(0, retries - len(before.retry_events))
+    beyond = max(0, retries - len(anew.retry_events))
     return Tried(candidate, replay, outcome, fix, retries_beyond=beyond)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gapless.cards import find_card
+from gapless.cards import Card, find_card
 from gapless.conf import Release
 from gapless.explain.case import open_case
 from gapless.explain.options import ExplainOptions
@@ -104,3 +104,24 @@ def test_a_fraction_alone_is_no_line_of_settings(tmp_path: Path) -> None:
 
     assert alone is not None
     assert (alone.conf, alone.call(Release(2, 9))) == (None, "torch.cuda.set_per_process_memory_fraction(0.92)")
+
+
+def test_a_late_start_has_one_baseline_on_every_card_that_holds_it(tmp_path: Path) -> None:
+    """Fragments from before the recording, which nobody can allocate anew in the same order."""
+    program = Program(capacity_bytes=1 << 40)
+    for k in range(150):
+        program.alloc(("large", k), 11 * MIB, at=user(3))
+    program.free(*(("large", k) for k in range(0, 150, 2)))
+    program.record()
+    for name in ("more", "and more"):
+        program.alloc(name, 5 * MIB, at=user(4))
+    recording = program.open(tmp_path)
+
+    as_recorded = tune(recording)
+    larger = tune(recording, TuneOptions(card=Card("larger", 1 << 40, 1 << 40)))
+    (first, *_), (second, *_) = as_recorded.tried, larger.tried
+
+    assert first.fix.kind is second.fix.kind is Kind.NONE
+    assert first.fix.reserved_bytes_peak_before == second.fix.reserved_bytes_peak_before
+    assert first.fix.device_calls_before == second.fix.device_calls_before == first.fix.device_calls_after
+    assert first.fix.risks == second.fix.risks == ()

@@ -19,7 +19,7 @@ _LEAST_WASTE, _LEAST_SHARE = 64 * MIB, 0.01
 
 def look(case: Case, one: Tried) -> list[Risk]:
     """Beside the run as it was."""
-    before, after = case.before.result, one.replay.result
+    before, after = case.before_anew.result, one.replay.result
     return [
         *_calls(case, before, after),
         *_retries(case, before, after),
