@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gapless.tune.tried import Tried
 
 SCHEMA = "gapless.tune/1"
-_SMALLEST = "on cards from there on the outcome is the same: the least that PyTorch must be able to reserve."
+_SMALLEST = "the least that PyTorch must be able to reserve for the change to help; it does on cards from there on."
 _NO_SETTING = "On this card no setting that was tried helps"
 
 
@@ -50,6 +50,7 @@ def to_json(result: TuneResult, others: Sequence[OtherDevice] = ()) -> dict[str,
             "failed": case.failed,
         },
         "needs_change": result.needs_change,
+        "recommended": next((number for number, one in enumerate(result.tried) if one is result.best), None),
         "candidates": [one.fix.to_json() for one in result.tried],
         "smallest_card_bytes": [one.smallest.bytes if one.smallest else None for one in result.tried],
         "lower_bound_bytes": case.lower_bound_bytes,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gapless.cli.main import main
-from tests.recordings import each_shared_snapshot
+from tests.recordings import ROOT, each_shared_snapshot
 from tests.schemas import validate
 
 
@@ -112,3 +112,16 @@ def test_redaction_leaves_no_path(path: Path, capsys: pytest.CaptureFixture[str]
     assert "train.py" not in text
     assert path.name not in text
     assert any("let go after each step what file-" in fix["change"] for fix in told["candidates"])
+
+
+def test_json_names_the_candidate_that_text_recommends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(ROOT / "examples/demo_out_of_memory.pickle.gz")
+
+    answer = json_of(capsys, path)
+    main(["tune", path])
+    lines = capsys.readouterr().out.splitlines()
+
+    assert answer["recommended"] is not None
+    named = answer["candidates"][answer["recommended"]]
+    assert lines[0] == f"export PYTORCH_CUDA_ALLOC_CONF={named['conf']}"
+    assert any(line.startswith(">") and named["conf"] in line for line in lines)
