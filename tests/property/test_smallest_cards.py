@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from gapless.cards import find_card
 from gapless.explain import explain
 from gapless.recording import open_recordings
 from gapless.replaying import replay
-from gapless.tune import Grade, TuneResult, tune
+from gapless.tune import Grade, TuneOptions, TuneResult, tune
 from gapless.tune.grading import SERVING, outcome_of
 from gapless.tune.tried import Tried
 from tests.recordings import ROOT
 
+CARD = find_card("24GiB")
 RECORDINGS = sorted([*(ROOT / "tests/fixtures/verdicts").glob("*.gz"), *(ROOT / "examples").glob("*.gz")])
 
 
@@ -37,7 +39,8 @@ def test_a_smallest_card_serves_and_a_step_less_does_not(path: Path) -> None:
     for recording in open_recordings(str(path)):
         if recording.event_count < 2 and not len(recording.oom_events):
             continue  # no history, and refused
-        result = tune(recording)
+        shows_no_card = recording.settings.per_process_memory_fraction < 1 and not len(recording.oom_events)
+        result = tune(recording, TuneOptions(card=CARD) if shows_no_card else None)
         proved = [one for one in result.tried if one.helps and one.smallest and one.fix.grade is Grade.PROVED]
 
         assert [f"{one.fix.change}: {words}" for one in proved for words in complaints(result, one)] == []

@@ -144,6 +144,11 @@ class Case:
         """The card that the recording shows."""
         return self.card if self.card_is_recorded else recorded_card(self.explained)
 
+    @property
+    def knows_card(self) -> bool:
+        """Whether the card's size is known: said, recorded, or shown by a failure."""
+        return not self.card_is_recorded or self.failed or bool(self.recording.total_bytes)
+
     @cached_property
     def control(self) -> Replay:
         """The run as it was, on the card of the recording, replayed as candidates are."""

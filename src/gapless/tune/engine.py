@@ -135,6 +135,8 @@ def case_of(explained: Explained, options: TuneOptions) -> Case:
         InputError: More memory shall stay free than the card has, or the recording says that it has none.
     """
     card = options.card or recorded_card(explained)
+    if options.card is None:
+        _check_that_a_card_is_known(explained, options)
     if options.card is None and card.capacity_bytes == 0:
         message = "the recording says that no memory could be had: nothing was reserved, and nothing was free"
         raise InputError(message, hint="name a card with --card", where=explained.recording.path)
@@ -144,3 +146,22 @@ def case_of(explained: Explained, options: TuneOptions) -> Case:
             f"{free} cannot stay free on a card of {size}", hint="give less, or a larger --card", where="--leave-free"
         )
     return Case(explained, card, options.card is None, options.leave_free_bytes)
+
+
+def _check_that_a_card_is_known(explained: Explained, options: TuneOptions) -> None:
+    """What was reserved says nothing of the card where nothing failed: then no share of it can be reckoned with.
+
+    Raises:
+        InputError: A share is asked for, or in the recorded settings.
+    """
+    recording = explained.recording
+    if explained.refusal is not None or recording.total_bytes:
+        return
+    hint, where = "say which card: --card h100-80g, or --card 24GiB", recording.path
+    if options.leave_free_bytes:
+        message = "nothing failed in this recording, so it does not show how large the card is"
+        raise InputError(message, hint=hint, where="--leave-free")
+    fraction = recording.settings.per_process_memory_fraction
+    if fraction < 1:
+        message = f"the recorded settings allow {fraction:g} of the card, and nothing shows how large that is"
+        raise InputError(message, hint=hint, where=where)

@@ -8,9 +8,12 @@ import pytest
 
 from gapless.cards import Card
 from gapless.conf import Release, Settings
+from gapless.errors import InputError
 from gapless.tune.candidate import setting
+from gapless.tune.candidates import propose_all
 from gapless.tune.limits import fraction_for, fraction_leaving, limit_of_fraction
 from gapless.tune.search import try_all
+from gapless.tune.sizes import decisive_sizes
 from gapless.units import MIB
 from tests.programs import Program, user
 from tests.unit.tune.made import case, training
@@ -61,7 +64,35 @@ def test_a_fraction_of_the_users_own_settings_is_in_force_on_another_card(tmp_pa
 
     assert (small.options().limit_bytes, large.options().limit_bytes) == (250 * MIB, 300 * MIB)
     assert [len(one.before.failures) for one in (small, large)] == [1, 0]
-    assert case(recording).options().limit_bytes is None
+
+
+@pytest.mark.parametrize(
+    ("conf", "leave_free", "complaint"),
+    [
+        (
+            "per_process_memory_fraction:0.5",
+            0,
+            "the recorded settings allow 0.5 of the card",
+        ),
+        ("", 10, "nothing failed in this recording, so it does not show how large the card is"),
+    ],
+)
+def test_a_share_of_an_unknown_card_is_refused(conf: str, leave_free: int, complaint: str, tmp_path: Path) -> None:
+    """`gapless replay` and `gapless explain` refuse it as well."""
+    recording = training(tmp_path, conf=conf)
+
+    with pytest.raises(InputError, match=complaint):
+        case(recording, leave_free=leave_free * MIB)
+    assert case(recording, card=600 * MIB, leave_free=leave_free * MIB).knows_card
+
+
+def test_no_share_of_an_unknown_card_is_proposed(tmp_path: Path) -> None:
+    unknown, known = case(training(tmp_path)), case(training(tmp_path), card=2000 * MIB)
+
+    fractions = [{one.fraction for one in propose_all(made, decisive_sizes(made))} for made in (unknown, known)]
+
+    assert fractions[0] == {None}
+    assert fractions[1] > {None}
 
 
 @pytest.mark.parametrize("leave_free", [100, 110, 117])

@@ -21,6 +21,8 @@ _LARGEST = 0.99
 
 def propose(case: Case, sizes: DecisiveSizes) -> Iterator[Candidate | None]:
     """Two thresholds, with a fraction where there is none."""
+    if not (case.limit or case.leave_free_bytes or case.knows_card):
+        return  # it needs a fraction, and of what is not known
     fraction = None if case.limit or case.leave_free_bytes else _whole_card(case)
     for order, threshold in enumerate(_THRESHOLDS):
         yield setting(case, {"garbage_collection_threshold": threshold}, order=order, fraction=fraction)
