@@ -76,7 +76,7 @@ def _span(start: Release, end: Release | None) -> str:
 
 def findings() -> str:
     """The table of what the check can find."""
-    rows = [f"| {rule.code} | {rule.name} | {rule.severity.value} | {rule.finds} |" for rule in RULES]
+    rows = [f"| {rule.code} | {rule.name} | {rule.severity} | {rule.finds} |" for rule in RULES]
     return "\n".join(["| code | name | severity | finds |", "|---|---|---|---|", *rows, ""])
 
 
